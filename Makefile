@@ -1,0 +1,41 @@
+# Everything from a bare machine with Python 3.11+ and make; README.md gives the same steps without make.
+PYTHON ?= python3
+BIN := .venv/bin
+# one thread a process: the tests already use both cores, and sums do not depend on the machine
+export OPENBLAS_NUM_THREADS ?= 1
+export PYTHONHASHSEED ?= 0
+export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
+
+.PHONY: book test lint notebooks lock clean
+
+book: .venv/installed
+	$(BIN)/ngeodesic reproduce
+	$(BIN)/jupyter-book build . -W -n --keep-going --all -q
+	$(BIN)/python tests/check_book.py _build/html
+	@echo "The book is at _build/html/index.html"
+
+test: .venv/installed lint
+	$(BIN)/pytest -n 2 --dist loadfile -q
+
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# execute the chapters and store their outputs
+notebooks: .venv/installed
+	$(BIN)/python notebooks/run.py
+
+.venv/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -q -c constraints.txt -e ".[dev]"
+	@touch $@
+
+# for maintainers (needs uv): pin everything; torch stays at the version whose CPU build the tests use
+lock:
+	uv pip compile --universal --extra dev --python-version 3.11 pyproject.toml --no-header --no-annotate --upgrade -o constraints.txt
+	echo "torch==2.13.0" >> constraints.txt
+
+clean:
+	rm -rf .venv _build build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
