@@ -1,0 +1,310 @@
+"""The command line: ``ngeodesic reproduce``, ``ngeodesic prove``, ``ngeodesic cite``; each takes ``--json``.
+
+Exit codes: 0, all is well; 1, a claim or a proof was missed; 2, wrong usage or a missing extra.
+With ``--json``, standard output is one strict JSON document: no NaN, no infinity, nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ngeodesic import __version__
+
+_EXTRA = 'pip install "ngeodesic-companion[proofs]"'
+
+try:
+    import click
+    from rich import box
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+except ImportError as error:
+    # this module is imported only to be run: say what to do, without a traceback
+    print(f"ngeodesic: {error.name} is not installed: {_EXTRA}", file=sys.stderr)
+    raise SystemExit(2) from None
+
+if TYPE_CHECKING:
+    from ngeodesic.ledger import Results
+    from ngeodesic.proof import Report, Statement
+
+YEAR = "2026"
+BOOK = "ngeodesic: an executable companion to nGPT and SPEL"
+
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="ngeodesic")
+def commands() -> None:
+    """The companion to nGPT and SPEL: recompute its numbers, check its proofs, cite its statements.
+
+    Exit codes: 0 all is well, 1 a claim or a proof was missed, 2 wrong usage or a missing extra.
+    """
+
+
+@commands.command()
+@click.option("--statement", metavar="ID", help="Only the claims of this statement, such as ng-bisector.")
+@_json_option
+def reproduce(statement: str | None, as_json: bool) -> None:
+    """Recompute every number of the sources, by two routes.
+
+    The error bound is how far the two routes may differ.
+
+    \b
+    With --json, a list of objects:
+      id, statement       the claim, and the statement it belongs to
+      says, kind          in words; "value" or "bound" (ours may not exceed it)
+      paper, unit         the number as printed in the source (text); "1": none
+      here                our number (null if it is not finite)
+      tolerance           how far "here" may be from "paper"
+      tolerance_reason    why
+      verdict, why        "reproduced" or "missed"; if missed, why
+      source, place       note, book, ngpt or spel; where in it
+      call                the expression that gives "here"
+      independent         the second route's expression (mpmath, 50 digits)
+      independent_says    the same in words
+      independent_value   what it gives
+      accuracy            how far the two may differ
+    """
+    with _needs_extra():
+        from ngeodesic import ledger
+    try:
+        results = ledger.reproduce(statement=statement)
+    except ledger.LedgerError as error:
+        raise click.ClickException(str(error)) from error
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    if as_json:
+        _print_json([r.record() for r in results])
+    else:
+        _print_results(results)
+    sys.exit(0 if results.ok else 1)
+
+
+@commands.command()
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@_json_option
+def prove(ids: tuple[str, ...], as_json: bool) -> None:
+    """Check the proofs of the statements ID, or of all.
+
+    \b
+    With --json, a list of objects:
+      id, title, chapter  the statement, and the notebook that proves it
+      claim, hypotheses   in words
+      paper, status       where the source says it; kind of proof
+      uses                the ids that the proof rests on
+      proved              true or false
+      seconds             time taken
+      steps               a list of: label, says, kind, verdict, detail, and
+                          twin_rejected (null for a step by hand)
+    """
+    with _needs_extra():
+        from ngeodesic import proof
+    reports = []
+    with _progress() as show:
+        for statement in _chosen(ids):
+            show(f"checking {statement.id}")
+            reports.append(proof.prove(statement))
+    if as_json:
+        _print_json([_report_record(r) for r in reports])
+    else:
+        _print_reports(reports)
+    sys.exit(0 if all(r.proved for r in reports) else 1)
+
+
+@commands.command()
+@click.argument("ids", nargs=-1, metavar="[ID]")
+@_json_option
+def cite(ids: tuple[str, ...], as_json: bool) -> None:
+    """Give the BibTeX entry, the page and the anchor of statement ID; without ID, list the statements.
+
+    \b
+    With --json, a list of objects:
+      id, title, claim    the statement
+      status              kind of proof
+      page, anchor        in the built book: page#anchor is the link
+      uses, used_by       the ids it rests on, and that rest on it
+      bibtex              the entry
+    """
+    chosen = _chosen(ids)
+    records = [_cite_record(s) for s in chosen]
+    if as_json:
+        _print_json(records)
+    elif not ids:
+        table = _table("id and anchor", "page", "title")
+        for r in records:
+            table.add_row(r["id"], r["page"], r["title"])
+        _console().print(table)
+    else:
+        for r in records:
+            click.echo(f"{r['bibtex']}\n\npage: {r['page']}\nanchor: #{r['anchor']}")
+
+
+def main() -> None:
+    """Run the command line."""
+    # `ngeodesic prove | head -1` ends like any program whose reader has left, not with exit code 1: a miss
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    commands(prog_name="ngeodesic")
+
+
+@contextmanager
+def _needs_extra() -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        if error.name is None or error.name.split(".")[0] not in ("mpmath", "sympy", "yaml"):
+            raise
+        click.echo(f"ngeodesic: {error.name} is not installed: {_EXTRA}", err=True)
+        sys.exit(2)
+
+
+def _chosen(ids: tuple[str, ...]) -> list[Statement]:
+    with _needs_extra():
+        from ngeodesic import statements
+    try:
+        return [statements.get(i) for i in dict.fromkeys(ids)] or list(statements.ALL.values())
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """A line on standard error that says what is going on, if someone looks at it."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda text: None
+        return
+    with console.status("") as status:
+        yield status.update
+
+
+def _print_json(records: list[dict[str, Any]]) -> None:
+    click.echo(json.dumps(records, indent=2, allow_nan=False))
+
+
+def _console() -> Console:
+    # the texts are plain: brackets and colons in them are not markup
+    return Console(markup=False, emoji=False, highlight=False)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for i, column in enumerate(columns):
+        table.add_column(column, overflow="fold", no_wrap=i == 0)
+    return table
+
+
+def _verdict(text: str, good: bool) -> Text:
+    return Text(text, style="green" if good else "bold red")
+
+
+def _print_results(results: Results) -> None:
+    console = _console()
+    table = _table("claim", "paper", "here", "error bound", "verdict")
+    for r in results:
+        good = r.verdict == "reproduced"
+        table.add_row(r.claim.id, r.claim.printed, r.shown, r.claim.accuracy, _verdict(r.verdict, good))
+    console.print(table)
+    for r in results:
+        if r.why:
+            console.print(f"missed {r.claim.id}: {r.why}", style="bold red")
+    console.print(f"\n{results.summary}")
+
+
+def _print_reports(reports: list[Report]) -> None:
+    console = _console()
+    for report in reports:
+        s = report.statement
+        console.print(f"{s.id}: {s.title}", style="bold")
+        for line in (s.claim, "hypotheses:", *(f"- {hypothesis}" for hypothesis in s.hypotheses)):
+            console.print(Padding(line, (0, 0, 0, 2)))
+        table = _table("step", "kind of check", "verdict", "false twin")
+        for row in report.rows:
+            twin = "" if row.twin is None else "rejected" if row.twin.refuted else "NOT REJECTED"
+            table.add_row(
+                row.step.label,
+                row.certificate.kind,
+                _verdict(row.certificate.verdict, row.certificate.ok),
+                _verdict(twin, twin != "NOT REJECTED"),
+            )
+        console.print(table)
+        for row in report.rows:
+            if not row.ok:
+                console.print(f"  {row.step.label}: {row.certificate}; twin: {row.twin}", style="bold red")
+        outcome = s.status if report.proved else "NOT PROVED"
+        console.print(Text("  ").append(_verdict(outcome, report.proved)).append("\n"))
+    proved = sum(r.proved for r in reports)
+    console.print(f"{proved} of {len(reports)} statements proved in {sum(r.seconds for r in reports):.1f} s")
+
+
+def _report_record(report: Report) -> dict[str, Any]:
+    s = report.statement
+    return {
+        "id": s.id,
+        "title": s.title,
+        "chapter": s.chapter,
+        "claim": s.claim,
+        "hypotheses": list(s.hypotheses),
+        "paper": s.paper,
+        "status": s.status,
+        "uses": list(s.uses),
+        "proved": report.proved,
+        "seconds": round(report.seconds, 3),
+        "steps": [
+            {
+                "label": row.step.label,
+                "says": row.step.says,
+                "kind": row.certificate.kind,
+                "verdict": row.certificate.verdict,
+                "detail": row.certificate.detail,
+                "twin_rejected": None if row.twin is None else row.twin.refuted,
+            }
+            for row in report.rows
+        ],
+    }
+
+
+def _cite_record(statement: Statement) -> dict[str, Any]:
+    from ngeodesic import statements
+
+    page = f"notebooks/{statement.chapter}.html"
+    return {
+        "id": statement.id,
+        "title": statement.title,
+        "claim": statement.claim,
+        "status": statement.status,
+        "page": page,
+        "anchor": statement.id,
+        "uses": list(statement.uses),
+        "used_by": [s.id for s in statements.ALL.values() if statement.id in s.uses],
+        "bibtex": bibtex(statement),
+    }
+
+
+def bibtex(statement: Statement) -> str:
+    """The BibTeX entry of one statement; the version and the anchor say exactly what is meant."""
+    link = f"notebooks/{statement.chapter}.html#{statement.id}"
+    fields = {
+        "title": f"{{{_tex(statement.title)}}}",
+        "author": "{The ngeodesic authors}",
+        "year": YEAR,
+        "howpublished": f"Statement {statement.id} in ``{_tex(BOOK)}'', \\url{{{link}}}",
+        "note": f"Version {__version__}",
+    }
+    lines = ",\n".join(f"  {name:<12} = {{{value}}}" for name, value in fields.items())
+    return f"@misc{{{statement.id},\n{lines}\n}}"
+
+
+def _tex(text: str) -> str:
+    return "".join(f"\\{c}" if c in "&%$#_{}" else c for c in text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,432 @@
+"""The claims ledger: every number of the sources, recomputed by two routes that share no code.
+
+``claims.yml`` is a list of claims. The keys of a claim:
+
+============================  =========================================================================
+``id``, ``statement``         the claim's own name; the statement (``ng-...``) it belongs to
+``says``                      the claim in one sentence
+``expected``, ``unit``        the number as the source prints it (text); its unit, ``"1"`` for none
+``kind``                      ``value``: ours rounds to it; ``bound``: ours does not exceed it
+``tolerance``                 optional, only for a value: replaces the rule "half a unit of the last
+                              printed digit"; needs a ``tolerance_reason``
+``source``, ``place``         ``note``, ``book``, ``ngpt`` or ``spel``; where in it
+``call``                      a Python expression over our functions, evaluated in float64
+``independent``               a Python expression over mpmath at 50 digits
+``independent_says``          that second route in words
+``accuracy``                  how far the two routes may differ: the error bound of the number we print
+============================  =========================================================================
+
+A claim is reproduced if `call` agrees with the source and `independent` agrees with `call`.
+
+The names that a ``call`` may use: the public functions of `ngeodesic.geodesic`, ``np``, ``pi``, ``degrees``,
+``radians``. An ``independent`` may use ``mp`` (mpmath at 50 digits) and, below, `exact_phi`, `exact_gap`,
+`exact_peak`, `exact_contract`. Both have ``abs``, ``max``, ``range`` and ``sum``. Python evaluates the
+expressions: ``claims.yml`` is a part of this package, and as trusted as its code.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import html
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+try:
+    import mpmath
+    import yaml
+except ImportError as error:
+    raise ImportError(
+        'the claims ledger needs mpmath and PyYAML: pip install "ngeodesic-companion[proofs]"',
+        name=error.name,
+    ) from error
+
+from ngeodesic import geodesic, statements
+
+__all__ = [
+    "CLAIMS_FILE",
+    "KINDS",
+    "SOURCES",
+    "Claim",
+    "LedgerError",
+    "Result",
+    "Results",
+    "exact_contract",
+    "exact_gap",
+    "exact_peak",
+    "exact_phi",
+    "load",
+    "reproduce",
+]
+
+SOURCES = {
+    "note": "the ngeodesic note, README of github.com/v-code01/ngeodesic",
+    "book": "this book",
+    "ngpt": "Loshchilov et al., nGPT, arXiv:2410.01131",
+    "spel": "Yang and Lai, Manifold constrained steepest descent, arXiv:2601.21487",
+}
+KINDS = ("value", "bound")
+
+CLAIMS_FILE = Path(__file__).with_name("claims.yml")
+
+# a context of its own: nobody else's precision changes, and nobody else changes ours
+mp = mpmath.MPContext()
+mp.dps = 50
+
+
+class LedgerError(ValueError):
+    """The ledger itself is wrong: a claim cannot be read or evaluated. The message names claim and key."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One number of a source, with the two expressions that recompute it. The fields are the keys above."""
+
+    id: str
+    statement: str
+    says: str
+    expected: str
+    unit: str
+    kind: str
+    source: str
+    place: str
+    call: str
+    independent: str
+    independent_says: str
+    accuracy: str
+    tolerance: str = ""
+    tolerance_reason: str = ""
+
+    @property
+    def allowed(self) -> Decimal:
+        """How far a value may be from `expected`; for a bound, how far above it: 0."""
+        if self.kind == "bound":
+            return Decimal(0)
+        if self.tolerance:
+            return Decimal(self.tolerance)
+        exponent = Decimal(self.expected).as_tuple().exponent
+        return Decimal(f"0.5e{exponent}")
+
+    @property
+    def reason(self) -> str:
+        """Why `allowed` is what it is."""
+        if self.kind == "bound":
+            return "a bound: ours may not exceed it"
+        return self.tolerance_reason or "half a unit of the last printed digit"
+
+    @property
+    def printed(self) -> str:
+        """The number as the source gives it, with its unit."""
+        number = (
+            f"at most {self.expected}" if self.kind == "bound" and float(self.expected) else self.expected
+        )
+        return number if self.unit == "1" else f"{number} {self.unit}"
+
+
+@dataclass(frozen=True)
+class Result:
+    """One claim, recomputed."""
+
+    claim: Claim
+    here: float
+    """What `call` gives."""
+    independent: float
+    """What `independent` gives, rounded to float64."""
+    agree: bool
+    """The two routes agree within the claim's `accuracy` (compared at 50 digits)."""
+    found: bool
+    """`here` agrees with the source."""
+
+    @property
+    def verdict(self) -> str:
+        """``reproduced`` or ``missed``."""
+        return "reproduced" if self.found and self.agree else "missed"
+
+    @property
+    def shown(self) -> str:
+        """`here` for a table: ten digits; below a bound, where it is rounding noise, the bound."""
+        if self.claim.kind == "bound" and self.found:
+            return f"at most {self.claim.expected}" if float(self.claim.expected) else "0"
+        return f"{self.here:.10g}"
+
+    @property
+    def why(self) -> str:
+        """Why it is missed; empty if it is not."""
+        c = self.claim
+        parts = []
+        if not self.found:
+            within = "above the bound" if c.kind == "bound" else f"not within {c.allowed} of"
+            parts.append(f"{self.here!r} is {within} {c.expected} ({c.reason})")
+        if not self.agree:
+            parts.append(
+                f"{self.here!r} is not within {c.accuracy} of {self.independent!r} ({c.independent_says})"
+            )
+        return "; ".join(parts)
+
+    def record(self) -> dict[str, Any]:
+        """The result as plain data for JSON: the claim's keys and what was found; no NaN, no infinity."""
+        c = self.claim
+        return {
+            "id": c.id,
+            "statement": c.statement,
+            "says": c.says,
+            "kind": c.kind,
+            "paper": c.expected,
+            "here": _finite(self.here),
+            "unit": c.unit,
+            "tolerance": float(c.allowed),
+            "tolerance_reason": c.reason,
+            "verdict": self.verdict,
+            "why": self.why,
+            "source": c.source,
+            "place": c.place,
+            "call": c.call,
+            "independent": c.independent,
+            "independent_says": c.independent_says,
+            "independent_value": _finite(self.independent),
+            "accuracy": float(c.accuracy),
+        }
+
+
+class Results(tuple[Result, ...]):
+    """The results in the order of the ledger; prints as a table, in a notebook too."""
+
+    __slots__ = ()
+
+    @property
+    def ok(self) -> bool:
+        """All are reproduced."""
+        return all(r.verdict == "reproduced" for r in self)
+
+    @property
+    def summary(self) -> str:
+        """``37 of 38 claims reproduced``."""
+        return f"{sum(r.verdict == 'reproduced' for r in self)} of {len(self)} claims reproduced"
+
+    def __str__(self) -> str:
+        rows = [("claim", "paper", "here", "error bound", "verdict")]
+        rows += [(r.claim.id, r.claim.printed, r.shown, r.claim.accuracy, r.verdict) for r in self]
+        widths = [max(len(row[i]) for row in rows) for i in range(5)]
+        rows.insert(1, tuple("-" * w for w in widths))  # type: ignore[arg-type]
+        lines = [
+            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows
+        ]
+        lines += [f"missed {r.claim.id}: {r.why}" for r in self if r.why]
+        return "\n".join([*lines, self.summary])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in ("Claim", "Paper", "Here", "Verdict"))
+        body = "\n".join(_html_row(r) for r in self)
+        return (
+            f'<table class="ngeodesic-claims">\n<thead><tr>{head}</tr></thead>\n'
+            f"<tbody>\n{body}\n</tbody>\n</table>\n<p>{self.summary}.</p>"
+        )
+
+
+def _html_row(result: Result) -> str:
+    c = result.claim
+    # a bound carries its own error bound
+    error = "" if c.kind == "bound" else f" <small>± {c.accuracy}</small>"
+    claim = f"{html.escape(c.says)} <code>{html.escape(c.id)}</code>"
+    paper = f"{html.escape(c.printed)} <small>({c.source})</small>"
+    cells = (claim, paper, html.escape(result.shown) + error, result.verdict)
+    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def load(path: Path = CLAIMS_FILE) -> tuple[Claim, ...]:
+    """Read and check the ledger.
+
+    Raises
+    ------
+    LedgerError
+        A key missing, unknown, given twice or with a wrong value; an id given twice; an unknown statement.
+    """
+    try:
+        entries = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
+    except yaml.YAMLError as error:
+        raise LedgerError(f"{path.name} is not valid YAML: {error}") from error
+    if not isinstance(entries, list):
+        raise LedgerError(f"{path.name}: expected a list of claims, got {type(entries).__name__}")
+    claims = tuple(_claim(entry, number) for number, entry in enumerate(entries, 1))
+    seen: set[str] = set()
+    for claim in claims:
+        if claim.id in seen:
+            raise LedgerError(f"claim {claim.id!r}: id: given twice")
+        seen.add(claim.id)
+    return claims
+
+
+def reproduce(claims: Iterable[Claim] | None = None, *, statement: str | None = None) -> Results:
+    """Recompute claims by both routes.
+
+    Parameters
+    ----------
+    claims
+        The claims to recompute; the whole ledger if not given.
+    statement
+        Only those of this statement.
+
+    Raises
+    ------
+    ValueError
+        An unknown statement; the known ones are listed.
+    LedgerError
+        An expression that does not evaluate to a real number; the claim and the key are named.
+    """
+    if statement is not None:
+        statements.get(statement)
+    chosen = load() if claims is None else claims
+    return Results(_recompute(c) for c in chosen if statement in (None, c.statement))
+
+
+def _recompute(claim: Claim) -> Result:
+    here = _evaluate(claim, "call", float)
+    independent = _evaluate(claim, "independent", mp.mpf)
+    if not math.isfinite(here):
+        found = agree = False
+    else:
+        off = Decimal(here) - Decimal(claim.expected)
+        found = (off if claim.kind == "bound" else abs(off)) <= claim.allowed
+        agree = bool(abs(mp.mpf(here) - independent) <= mp.mpf(claim.accuracy))
+    return Result(claim, here, float(independent), agree, found)
+
+
+def _evaluate(claim: Claim, key: str, kind: Any) -> Any:
+    names = _float_names() if key == "call" else _exact_names()
+    expression = getattr(claim, key)
+    try:
+        value = eval(expression, names)
+        if np.ndim(value) != 0:
+            raise TypeError(f"gives an array of shape {np.shape(value)}, not a number")
+        return kind(value)
+    except Exception as error:
+        raise LedgerError(
+            f"claim {claim.id!r}: {key}: {type(error).__name__}: {error} in {expression}"
+        ) from error
+
+
+_BUILTINS = {"abs": abs, "max": max, "range": range, "sum": sum}
+
+
+def _float_names() -> dict[str, Any]:
+    ours = {name: getattr(geodesic, name) for name in geodesic.__all__}
+    return {
+        "__builtins__": _BUILTINS,
+        "np": np,
+        "pi": np.pi,
+        "degrees": np.degrees,
+        "radians": np.radians,
+        **ours,
+    }
+
+
+def _exact_names() -> dict[str, Any]:
+    exact = (exact_phi, exact_gap, exact_peak, exact_contract)
+    return {"__builtins__": _BUILTINS, "mp": mp, **{f.__name__: f for f in exact}}
+
+
+# The independent side, at 50 digits: the note's formula, literally, and a search that knows no calculus.
+# Numbers are taken as text ("0.3"), as integers or as mpmath's, so that no float64 comes in.
+
+
+def exact_phi(alpha: Any, theta: Any) -> Any:
+    """The angle moved, by the note's formula: arccos((1-a + a cos) / sqrt((1-a)^2 + a^2 + 2 a (1-a) cos))."""
+    a, cos = mp.mpf(alpha), mp.cos(mp.mpf(theta))
+    return mp.acos((1 - a + a * cos) / mp.sqrt((1 - a) ** 2 + a**2 + 2 * a * (1 - a) * cos))
+
+
+def exact_gap(alpha: Any, theta: Any) -> Any:
+    """``alpha theta - phi``, with `exact_phi`."""
+    return mp.mpf(alpha) * mp.mpf(theta) - exact_phi(alpha, theta)
+
+
+@functools.cache
+def exact_peak(theta: Any) -> tuple[Any, Any]:
+    """The largest gap over 0 < alpha < 1/2 and its place, by golden-section search on `exact_gap`."""
+    low, high = mp.mpf(0), mp.mpf(1) / 2
+    ratio = (mp.sqrt(5) - 1) / 2
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    f_left, f_right = exact_gap(left, theta), exact_gap(right, theta)
+    while high - low > mp.mpf("1e-20"):
+        if f_left < f_right:
+            low, left, f_left = left, right, f_right
+            right = low + ratio * (high - low)
+            f_right = exact_gap(right, theta)
+        else:
+            high, right, f_right = right, left, f_left
+            left = high - ratio * (high - low)
+            f_left = exact_gap(left, theta)
+    alpha = (low + high) / 2
+    return exact_gap(alpha, theta), alpha
+
+
+def exact_contract(theta: Any, alpha: Any, steps: int) -> Any:
+    """The angle left after `steps` steps toward a fixed target, with `exact_phi`."""
+    left = mp.mpf(theta)
+    for _ in range(steps):
+        left -= exact_phi(alpha, left)
+    return left
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+class _Loader(yaml.SafeLoader):
+    """A safe loader that refuses a key given twice, which YAML forbids and PyYAML accepts."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        if twice := next((key for i, key in enumerate(keys) if key in keys[:i]), None):
+            name = next((value.value for key, value in node.value if key.value == "id"), "?")
+            raise LedgerError(f"claim {name!r}: {twice}: given twice")
+        return super().construct_mapping(node, deep)
+
+
+_FIELDS = {f.name: f.default is dataclasses.MISSING for f in dataclasses.fields(Claim)}
+
+
+def _claim(entry: Any, number: int) -> Claim:
+    if not isinstance(entry, dict):
+        raise LedgerError(f"claim number {number}: expected keys and values, got {type(entry).__name__}")
+    name = repr(entry["id"]) if "id" in entry else f"number {number}"
+
+    def wrong(key: str, what: str) -> LedgerError:
+        return LedgerError(f"claim {name}: {key}: {what}")
+
+    for key, value in entry.items():
+        if key not in _FIELDS:
+            raise wrong(key, f"unknown key; the keys are {', '.join(_FIELDS)}")
+        if not isinstance(value, str) or not value.strip():
+            raise wrong(key, f"expected text, got {value!r} (quote numbers, to keep them as printed)")
+    for key, required in _FIELDS.items():
+        if required and key not in entry:
+            raise wrong(key, "missing")
+    claim = Claim(**entry)
+    for key in ("expected", "accuracy", "tolerance"):
+        if text := getattr(claim, key):
+            try:
+                finite = Decimal(text).is_finite()
+            except InvalidOperation:
+                finite = False
+            if not finite:
+                raise wrong(key, f"expected a finite number, got {text!r}")
+    if claim.kind not in KINDS:
+        raise wrong("kind", f"unknown kind {claim.kind!r}; the kinds are {', '.join(KINDS)}")
+    if claim.source not in SOURCES:
+        raise wrong("source", f"unknown source {claim.source!r}; the sources are {', '.join(SOURCES)}")
+    if claim.tolerance and claim.kind == "bound":
+        raise wrong("tolerance", "a bound has none")
+    if bool(claim.tolerance) != bool(claim.tolerance_reason):
+        raise wrong("tolerance_reason", "goes with a tolerance, and a tolerance with a reason")
+    if claim.statement not in statements.ALL:
+        raise wrong("statement", f"unknown statement {claim.statement!r}; known: {', '.join(statements.ALL)}")
+    return claim
