@@ -1,0 +1,684 @@
+"""The statements are proved, their false twins refuted, and the checkers cannot be fooled."""
+
+import ast
+import inspect
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import mpmath as mp
+import numpy as np
+import pytest
+import sympy as sp
+from sympy import (
+    Derivative,
+    Integral,
+    Interval,
+    Rational,
+    S,
+    Symbol,
+    atan,
+    atan2,
+    cos,
+    exp,
+    log,
+    oo,
+    pi,
+    sin,
+    sqrt,
+)
+
+from ngeodesic import geodesic, proof, statements
+from ngeodesic.proof import (
+    Above,
+    ByHand,
+    Certificate,
+    Identity,
+    SameDerivative,
+    Series,
+    Sign,
+    Statement,
+    Step,
+)
+from ngeodesic.statements import angle_law, bisector, contraction, cubic_law, triple_zero
+
+x, y, z = sp.symbols("x y z", real=True)
+POSITIVE = Interval.open(0, oo)
+REAL = {x: S.Reals}
+IDS = list(statements.ALL)
+STEPS = [(s.id, step) for s in statements.ALL.values() for step in s.steps]
+STEP_NAMES = [f"{id}/{step.label}" for id, step in STEPS]
+CHAPTERS = ["angle_law", "triple_zero", "bisector", "cubic_law", "contraction"]
+
+
+@pytest.fixture(scope="module")
+def reports():
+    return {id: proof.prove(statement) for id, statement in statements.ALL.items()}
+
+
+@pytest.fixture(autouse=True)
+def _fifty_digits():
+    with mp.workdps(50):
+        yield
+
+
+# --- the statements -----------------------------------------------------------------------------------------
+
+
+def test_the_statements_of_the_first_five_chapters_are_there():
+    assert IDS == [
+        "ng-angle-law",
+        "ng-matched-step",
+        "ng-gap-integral",
+        "ng-triple-zero",
+        "ng-max-gap",
+        "ng-bisector",
+        "ng-cubic-law",
+        "ng-contraction",
+    ]
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_proved(reports, id):
+    report = reports[id]
+    assert report.proved, str(report)
+    assert [row.certificate.verdict for row in report.rows] == [
+        "by hand" if isinstance(step.check, ByHand) else "proved" for step in report.statement.steps
+    ]
+
+
+def test_all_proofs_together_are_quick(reports):
+    assert sum(report.seconds for report in reports.values()) < 20
+
+
+@pytest.mark.parametrize(("id", "step"), STEPS, ids=STEP_NAMES)
+def test_twin_is_refuted(reports, id, step):
+    if isinstance(step.check, ByHand):
+        assert step.check.reason
+        return
+    row = next(row for row in reports[id].rows if row.step is step)
+    assert row.twin.verdict == "refuted", row.twin
+    assert type(step.twin) is type(step.check)
+    assert step.twin.latex() != step.check.latex()  # a reader sees what is false about it
+
+
+@pytest.mark.parametrize("statement", statements.ALL.values(), ids=IDS)
+def test_statement_is_complete(statement):
+    assert statement.id in IDS
+    assert statement.chapter in CHAPTERS
+    assert all((statement.title, statement.claim, statement.hypotheses, statement.paper, statement.steps))
+    by_hand = any(isinstance(step.check, ByHand) for step in statement.steps)
+    assert statement.status == ("proved-by-hand + checked" if by_hand else "proved-exact")
+    # what a statement rests on was proved before it: no circle
+    assert set(statement.uses) <= set(IDS[: IDS.index(statement.id)])
+    for step in statement.steps:
+        assert step.says
+        assert step.latex()
+        assert isinstance(step.check, ByHand) or step.conditions()
+
+
+@pytest.mark.parametrize(
+    ("substitutes", "angles"),
+    [
+        (angle_law.RATIONAL, lambda p: {angle_law.theta: 2 * atan(p[angle_law.t])}),
+        (
+            angle_law.SINES,
+            lambda p: {
+                angle_law.theta: 2 * atan(p[angle_law.t]),
+                angle_law.f: S.Half - atan(p[angle_law.c]) / (2 * atan(p[angle_law.t])),
+                angle_law.k: cos(atan(p[angle_law.t])),
+                angle_law.l: cos(atan(p[angle_law.c])),
+            },
+        ),
+        (triple_zero.SQUARES, lambda p: {triple_zero.u: atan(p[triple_zero.s])}),
+        (
+            triple_zero.FROM_BETA,
+            lambda p: {
+                angle_law.theta: 2 * atan(p[angle_law.t]),
+                angle_law.alpha: (1 - p[angle_law.beta]) / 2,
+            },
+        ),
+    ],
+    ids=["RATIONAL", "SINES", "SQUARES", "FROM_BETA"],
+)
+def test_substitutes_equal_what_they_stand_for(substitutes, angles):
+    draw = random.Random(1)
+    for _ in range(5):
+        free = {
+            v: Rational(draw.randint(1, 60), 20)
+            for v in (angle_law.t, angle_law.c, angle_law.beta, triple_zero.s)
+        }
+        point = free | angles(free)
+        for original, substitute in substitutes.items():
+            difference = (original - substitute).subs(point).subs(point)
+            assert abs(sp.N(difference, 40)) < 1e-35, original
+
+
+# --- what a report shows ------------------------------------------------------------------------------------
+
+
+def test_report_shows_every_step_and_no_timing(reports):
+    report = reports["ng-bisector"]
+    for text in (str(report), report._repr_html_()):
+        for row in report.rows:
+            assert row.step.label in text
+            assert row.certificate.kind in text
+        assert "rejected" in text
+        assert "ng-bisector: proved-exact" in text
+    again = proof.prove(report.statement)
+    assert again.seconds != report.seconds
+    assert (str(again), again._repr_html_()) == (str(report), report._repr_html_())
+
+
+def test_steps_show_their_equation_and_where_it_holds():
+    between = statements.get("ng-matched-step").step("between")
+    assert between.latex() == r"\frac{t - c}{2 t} > 0"
+    assert between.conditions() == "-1 < r < 1, t > 0; with c = r*t"
+    assert statements.get("ng-cubic-law").step("upper").conditions() == "0 <= beta <= 1, t > 0"
+    derivative = statements.get("ng-gap-integral").step("derivative")
+    assert derivative.latex().startswith(
+        r"\frac{\partial}{\partial t} \left[\arctan{\left(\beta t \right)} - \beta"
+    )
+    assert Sign(x, ">", domain={x: Interval.Lopen(-oo, 2)}).conditions() == "x <= 2"
+    assert Sign(x, ">", domain={x: sp.FiniteSet(2)}).conditions() == "x = 2"
+    assert Sign(x, ">", domain={x: Interval(0, oo)}).conditions() == "x >= 0"
+
+
+def test_output_does_not_depend_on_the_hash_seed():
+    code = (
+        "from ngeodesic import proof, statements\n"
+        "for s in [statements.get('ng-bisector')]:\n"
+        "    print(proof.prove(s))\n"
+        "    for step in s.steps: print(step.latex(), step.conditions(), step.check.run())\n"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+
+
+def _statement(*steps):
+    return Statement("ng-test", "Test", "angle_law", "claim", ("none",), "nowhere", "proved-exact", (), steps)
+
+
+def test_a_wrong_statement_is_not_proved():
+    wrong = Step("wrong", "x^2 = x", Identity(x**2, x, domain=REAL), Identity(x**2, 2 * x, domain=REAL))
+    report = proof.prove(_statement(wrong))
+    assert not report.proved
+    assert "NOT PROVED" in str(report)
+    assert "NOT PROVED" in report._repr_html_()
+    assert "at x = -1 the sides are" in str(report)
+
+
+@pytest.mark.parametrize(
+    "twin",
+    [
+        Identity(x**2 + 2 * x + 1, (x + 1) ** 2, domain=REAL),  # true by accident
+        Identity((x**2 - 1) / (x - 1), x + 1, domain=REAL),  # only refused, not shown to be false
+    ],
+)
+def test_a_twin_that_is_not_refuted_fails_the_statement(twin):
+    step = Step("square", "(x+1)^2", Identity((x + 1) ** 2, x**2 + 2 * x + 1, domain=REAL), twin)
+    report = proof.prove(_statement(step))
+    assert report.rows[0].certificate.ok
+    assert not report.proved
+    assert "NOT REFUTED" in str(report)
+
+
+def test_refute_gives_the_certificate_of_the_twin():
+    step = statements.get("ng-triple-zero").step("lags")
+    certificate = proof.refute(step)
+    assert not certificate.ok
+    assert certificate.refuted
+    assert certificate.verdict == "refuted"
+    with pytest.raises(ValueError, match="by hand"):
+        proof.refute(statements.get("ng-max-gap").step("supremum"))
+
+
+def test_steps_need_twins_and_statements_are_consistent():
+    with pytest.raises(ValueError, match="twin"):
+        Step("one", "1 = 1", Identity(x, x, domain=REAL))
+    with pytest.raises(ValueError, match="twin"):
+        Step("hand", "by hand", ByHand("so it is"), Identity(x, x + 1, domain=REAL))
+    step = Step("same", "x = x", Identity(x, x, domain=REAL), Identity(x, x + 1, domain=REAL))
+    with pytest.raises(ValueError, match="same label"):
+        _statement(step, step)
+    with pytest.raises(ValueError, match="status"):
+        Statement("ng-test", "Test", "angle_law", "claim", (), "nowhere", "proved", (), (step,))
+    with pytest.raises(ValueError, match="has no step 'other'; it has same"):
+        _statement(step).step("other")
+    with pytest.raises(ValueError, match="known: ng-angle-law, "):
+        statements.get("ng-nothing")
+
+
+# --- attacks on the checkers --------------------------------------------------------------------------------
+
+
+def _refused(check) -> Certificate:
+    """The check must not accept, and must not call false what it only cannot settle."""
+    certificate = check.run()
+    assert not certificate.ok, certificate
+    assert certificate.verdict == "refused", certificate
+    return certificate
+
+
+def _refuted(check) -> Certificate:
+    certificate = check.run()
+    assert not certificate.ok, certificate
+    assert certificate.verdict == "refuted", certificate
+    return certificate
+
+
+def test_identity_with_a_pole_on_the_domain_is_refused():
+    lhs, rhs = (x**2 - 1) / (x - 1), x + 1
+    assert sp.simplify(lhs - rhs) == 0  # SymPy drops the pole
+    assert "x - 1 != 0 is not established" in _refused(Identity(lhs, rhs, domain=REAL)).detail
+    _refused(Identity(lhs, rhs, domain={x: Interval(1, 2)}))
+    _refused(Identity(lhs, rhs, domain={x: Interval(0, 1)}))
+    for interval in (Interval.open(1, oo), Interval.Ropen(0, 1), Interval(2, 3), Interval.Ropen(-oo, 1)):
+        assert Identity(lhs, rhs, domain={x: interval}).run().ok
+
+
+def test_denominators_are_seen_before_anything_cancels():
+    whole = sp.Mul(x, sp.Pow(x, -1), evaluate=False)
+    _refused(Identity(whole, S.One, domain=REAL))
+    assert Identity(whole, S.One, domain={x: POSITIVE}).run().ok
+    nested = 1 / (1 + 1 / x)  # poles at 0 and -1; after cancelling only -1 is left
+    _refused(Identity(nested, x / (x + 1), domain={x: Interval(0, 1)}))
+    assert Identity(nested, x / (x + 1), domain={x: POSITIVE}).run().ok
+    _refused(Identity(sp.Add(1 / x, -1 / x, evaluate=False), S.Zero, domain=REAL))
+    assert (
+        "is 0"
+        in _refused(Identity(1 / (x * (x + 1) - x - x**2), S.One, domain={x: POSITIVE, y: POSITIVE})).detail
+    )
+
+
+def test_denominators_inside_functions_integrals_and_substitutes_count():
+    _refused(Identity(atan(1 / x), atan(1 / x), domain=REAL))
+    _refused(Identity(y, y, domain={x: S.Reals}, where={y: x**2 / x + 1 / x}))
+    _refused(Identity(Derivative(1 / x, x), -1 / x**2, domain=REAL))
+    over_a_pole = Integral(1 / (z - 1) ** 2, (z, 0, x))
+    claim = {"variable": x, "at": S.Zero}
+    # the antiderivative of 1/(z-1)^2 through the pole at 1 would give a negative area
+    _refused(SameDerivative(over_a_pole, x / (1 - x), domain={x: Interval(0, 2), z: Interval(0, 2)}, **claim))
+    before_it = {x: Interval.Ropen(0, 1), z: Interval.Ropen(0, 1)}
+    assert SameDerivative(over_a_pole, x / (1 - x), domain=before_it, **claim).run().ok
+
+
+def test_the_path_of_integration_must_be_covered():
+    area = Integral(1 / (1 - z), (z, 0, x))
+    too_short = {x: Interval(0, 2), z: Interval(0, Rational(1, 2))}
+    assert (
+        "does not cover"
+        in _refused(
+            Above(area, -x, variable=x, at=S.Zero, domain={**too_short, x: Interval.Lopen(0, 2)})
+        ).detail
+    )
+    _refused(Identity(area, area, domain={x: Interval(0, 1), z: Interval.Lopen(0, 1)}))
+
+
+def test_identity_knows_only_what_is_rational():
+    _refused(Identity(sp.Abs(x), x, domain={x: POSITIVE}))
+    _refused(Identity(sqrt(x**2), sp.Abs(x), domain=REAL))
+    _refused(Identity(sin(x) ** 2 + cos(x) ** 2, S.One, domain=REAL))  # true, yet not by algebra alone
+    _refuted(Identity(exp(2 * x), 2 * exp(x), domain=REAL))
+    assert Identity(exp(2 * x), exp(x) ** 2, domain=REAL).run().ok
+    assert Identity(exp(-x) * (1 + exp(x)), exp(-x) + 1, domain=REAL).run().ok
+
+
+def test_a_symbol_without_a_domain_is_refused():
+    stray = Symbol("x")  # not the real x
+    assert stray != x
+    assert "no domain is given for x" in _refused(Identity(stray, x, domain=REAL)).detail
+    for where in ({y: x}, {cos(y): x}):
+        with pytest.raises(ValueError, match="y has a domain and stands in what is substituted"):
+            Identity(x, y, domain={x: S.Reals, y: S.Reals}, where=where).run()
+
+
+def test_sign_that_changes_on_the_domain():
+    assert "at x = 0" not in _refuted(Sign(x**3 - x, ">", domain={x: POSITIVE})).detail
+    _refuted(Sign(x, ">=", domain=REAL))
+    _refused(Sign(x**2 - 2, "!=", domain={x: Interval(0, 2)}))  # the zero sqrt(2) is no sample point
+    assert Sign(x**2 - 2, "!=", domain={x: Interval(0, Rational(7, 5))}).run().ok
+    assert Sign(x**3 - x, ">", domain={x: Interval.open(1, oo)}).run().ok
+    assert Sign(x**3 - x, "<", domain={x: Interval.open(0, 1)}).run().ok
+
+
+def test_sign_at_the_ends_of_the_domain():
+    assert Sign(x * (1 - x), ">", domain={x: Interval.open(0, 1)}).run().ok
+    for interval in (Interval(0, 1), Interval.Lopen(0, 1), Interval.Ropen(0, 1)):
+        _refuted(Sign(x * (1 - x), ">", domain={x: interval}))
+        assert Sign(x * (1 - x), ">=", domain={x: interval}).run().ok
+    _refuted(Sign(x**2, ">", domain=REAL))  # 0 at 0
+    assert Sign(x**2, ">=", domain=REAL).run().ok
+    assert Sign((x - 1) ** 2, ">=", domain=REAL).run().ok
+    _refused(Sign((x - Rational(11, 17)) ** 2, ">", domain={x: POSITIVE}))  # an unseen zero
+
+
+def test_sign_of_one_factor_by_sturm():
+    certificate = Sign(x**2 - 2 * x + 2, ">", domain=REAL).run()
+    assert certificate.ok
+    assert "Sturm" in certificate.detail
+    _refuted(Sign(x**4 - 3 * x**2 + 2 * x + Rational(1, 10), ">", domain={x: Interval.open(-2, 2)}))
+    _refuted(Sign(1000 * x**2 - 2000 * x + 999, ">", domain={x: POSITIVE}))
+    _refused(
+        Sign((x**2 + y**2 - 2 * x - 2 * y + 3), ">", domain={x: POSITIVE, y: POSITIVE})
+    )  # true, two variables
+
+
+def test_sign_with_a_square_root_is_exact():
+    d = {x: Interval(0, 1)}
+    assert Sign(x + 2 * sqrt(3) - Rational(34641, 10000), ">", domain=d).run().ok  # 2 sqrt 3 = 3.46410161...
+    _refuted(Sign(x + 2 * sqrt(3) - Rational(34642, 10000), ">", domain=d))
+    tiny = Rational(1351, 780)  # above sqrt(3) by 5e-7
+    assert Sign(x + tiny - sqrt(3), ">", domain=d).run().ok
+    assert Sign(x + sqrt(3) - Rational(265, 153), ">", domain=d).run().ok
+    _refused(Sign(x + sqrt(2) + sqrt(3), ">", domain=d))
+    with pytest.raises(ValueError, match="known"):
+        Sign(x, "~", domain=d)
+
+
+def test_same_derivative_but_another_value():
+    d = {x: POSITIVE}
+    certificate = _refuted(SameDerivative(atan(x) + 1, atan(x), variable=x, at=S.Zero, domain=d))
+    assert "values at x = 0 differ" in certificate.detail
+    _refuted(SameDerivative(x, sin(x), variable=x, at=S.Zero, domain=d))
+
+
+def test_same_derivative_with_a_pole_or_a_jump_between():
+    complement = {"lhs": atan(x), "rhs": pi / 2 - atan(1 / x), "variable": x, "at": S.One}
+    assert SameDerivative(**complement, domain={x: POSITIVE}).run().ok
+    assert "x != 0" in _refused(SameDerivative(**complement, domain=REAL)).detail  # false for x < 0
+    addition = {"rhs": atan(x) + pi / 4, "variable": x, "at": S.Zero}
+    lhs = atan((1 + x) / (1 - x))  # jumps at x = 1
+    assert SameDerivative(lhs, **addition, domain={x: Interval.Ropen(0, 1)}).run().ok
+    _refused(SameDerivative(lhs, **addition, domain={x: Interval(0, oo)}))
+    # the point must be on the interval or at its end
+    _refused(SameDerivative(atan(x), atan(x), variable=x, at=S.Zero, domain={x: Interval(1, 2)}))
+
+
+def test_atan2_may_not_meet_its_cut():
+    turn = {x: Interval(-1, 1)}
+    smooth = SameDerivative(atan2(x, S.One), atan(x), variable=x, at=S.Zero, domain=turn)
+    assert smooth.run().ok
+    across = SameDerivative(atan2(x, -S.One), pi - atan(x), variable=x, at=S.One / 2, domain=turn)
+    assert not across.run().ok
+    assert "off the cut" in _refused(Identity(atan2(x, -S.One), atan2(x, -S.One), domain=turn)).detail
+    _refused(Identity(atan2(x, y), atan2(x, y), domain={x: Interval(0, 1), y: Interval(0, 1)}))  # (0, 0)
+    assert Identity(atan2(x, y), atan2(x, y), domain={x: Interval(0, 1), y: Interval.Lopen(0, 1)}).run().ok
+
+
+def test_arctan_in_place_of_atan2_is_caught():
+    quotient = angle_law.chord_y / angle_law.chord_x
+    check = SameDerivative(  # the derivatives agree: only the pole at chord_x = 0 tells them apart
+        atan(quotient),
+        angle_law.phi,
+        variable=angle_law.alpha,
+        at=S.Zero,
+        domain=angle_law.IN_ALPHA,
+        where=angle_law.RATIONAL | angle_law.BETA,
+    )
+    assert "alpha*cos(theta) - alpha + 1 != 0" in _refused(check).detail
+
+
+def test_logarithms():
+    d = {x: POSITIVE}
+    assert SameDerivative(log(x**2), 2 * log(x), variable=x, at=S.One, domain=d).run().ok
+    # log(x^2) = 2 log|x| away from 0: nothing here reads |x|, and log(x) is not defined for x < 0
+    left = {x: Interval.open(-oo, 0)}
+    _refused(SameDerivative(log(x**2), 2 * log(sp.Abs(x)), variable=x, at=-S.One, domain=left))
+    _refused(SameDerivative(log(x**2), 2 * log(x), variable=x, at=-S.One, domain=left))
+    _refused(Identity(log(x), log(x), domain={x: Interval(0, 1)}))
+    _refused(SameDerivative(log(x**2), log(x**2), variable=x, at=S.One, domain=REAL))
+
+
+def test_above_needs_the_end_the_value_and_the_slope():
+    d = {x: POSITIVE}
+    assert Above(x, sin(x) * 0 + atan(x), variable=x, at=S.Zero, domain=d).run().ok
+    _refuted(Above(atan(x), x, variable=x, at=S.Zero, domain=d))
+    _refuted(Above(x, atan(x), variable=x, at=S.Zero, domain=REAL))
+    _refused(Above(x + 1, atan(x), variable=x, at=S.Zero, domain=d))  # true, but not equal at 0
+    _refuted(Above(x, atan(x), variable=x, at=S.Zero, domain={x: Interval(0, 1)}))  # equal at 0
+    assert Above(x, atan(x), relation=">=", variable=x, at=S.Zero, domain={x: Interval(0, 1)}).run().ok
+    _refuted(Above(x, x**2, variable=x, at=S.Zero, domain=d))
+    # from the right end, a falling difference is above
+    assert Above(S.One, x, variable=x, at=S.One, domain={x: Interval.Ropen(0, 1)}).run().ok
+    _refuted(Above(x, S.One, variable=x, at=S.One, domain={x: Interval.Ropen(0, 1)}))
+    with pytest.raises(ValueError, match="known"):
+        Above(x, y, relation="!=", variable=x, at=S.Zero, domain=d)
+
+
+def test_the_derivative_may_not_touch_the_parameter_of_an_integral():
+    area = Integral(1 / (1 + y * z**2), (z, 0, x))
+    d = {x: POSITIVE, y: POSITIVE, z: Interval(0, oo)}
+    _refused(SameDerivative(area, area, variable=y, at=S.One, domain=d))
+
+
+def test_series_compares_every_coefficient():
+    d = {x: S.Reals, y: S.Reals}
+    rule = {"variable": x, "domain": d}
+    assert Series(atan(x), x - x**3 / 3, order=5, **rule).run().ok
+    certificate = _refuted(Series(atan(x), x - x**3 / 3, order=6, **rule))
+    assert "x**5 are 1/5 and 0" in certificate.detail
+    assert Series(1 / (1 - y * x), 1 + y * x + y**2 * x**2, order=3, **rule).run().ok
+    assert Series(1 / (2 + x) ** 2, Rational(1, 4) - x / 4 + 3 * x**2 / 16, order=3, **rule).run().ok
+    assert Series(exp(x) * cos(x), 1 + x - x**3 / 3 - x**4 / 6, order=5, **rule).run().ok
+    _refused(Series(1 / x, 1 / x, order=3, **rule))
+    _refused(Series(1 / (y + x), 1 / y - x / y**2, order=2, **rule))  # y may be 0
+    _refused(Series(atan(1 + x), pi / 4 + x / 2, order=2, **rule))
+    _refused(Series(log(1 + x), x, order=2, **rule))
+
+
+def test_derivative_against_numbers():
+    draw = random.Random(2)
+    f = (
+        atan2(x * y, 1 + x**2)
+        + exp(x * y) / (1 + x**2)
+        + log(1 + x**2) ** 2
+        - cos(x) * sin(y * x)
+        + 3 * x**-2
+    )
+    slope = sp.lambdify((x, y), proof.derivative(f, x), "mpmath")
+    value = sp.lambdify((x, y), f, "mpmath")
+    for _ in range(5):
+        a, b = mp.mpf(draw.randint(1, 99)) / 50, mp.mpf(draw.randint(1, 99)) / 50
+        assert mp.almosteq(slope(a, b), mp.diff(lambda u, b=b: value(u, b), a), 1e-20)
+
+
+def test_domains_need_intervals_with_rational_ends():
+    for interval in (Interval(0, pi), Interval(0, sqrt(2)), sp.Union(Interval(0, 1), Interval(2, 3))):
+        _refused(Sign(1 + x, ">", domain={x: interval}))
+    assert Sign(1 + x, ">", domain={x: sp.FiniteSet(Rational(-1, 2))}).run().ok
+
+
+def test_nothing_is_closed_by_simplification():
+    forbidden = {
+        "simplify",
+        "nsimplify",
+        "trigsimp",
+        "radsimp",
+        "equals",
+        "limit",
+        "is_zero",
+        "expand_trig",
+        "solve",
+        "series",
+    }
+    for module in (proof, angle_law, triple_zero, bisector, cubic_law, contraction):
+        tree = ast.parse(Path(inspect.getfile(module)).read_text(encoding="utf-8"))
+        names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        names |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        assert not names & forbidden
+
+
+# --- rule 7: the numeric code against the statements, at 50 digits ------------------------------------------
+
+
+def _points(n, seed, high=3.1):
+    """Random floats, taken as the exact rationals that they are."""
+    rng = np.random.default_rng(seed)
+    return [
+        (float(a), float(th)) for a, th in zip(rng.uniform(0, 1, n), rng.uniform(0.01, high, n), strict=True)
+    ]
+
+
+def _value(expr, **values):
+    """A symbolic formula at numbers, in 50 digits."""
+    names = sorted(expr.free_symbols, key=str)
+    return sp.lambdify(names, expr, "mpmath")(*(values[str(name)] for name in names))
+
+
+def _at(alpha, theta):
+    a, th = mp.mpf(alpha), mp.mpf(theta)
+    return {"alpha": a, "theta": th, "beta": 1 - 2 * a, "t": mp.tan(th / 2)}
+
+
+def _close(here, exact, ulps=10):
+    assert abs(mp.mpf(float(here)) - exact) <= ulps * mp.mpf(2) ** -53 * abs(exact), (here, exact)
+
+
+def test_retraction_angle_is_the_angle_law():
+    for alpha, theta in _points(40, 1):
+        at = _at(alpha, theta)
+        arccos = mp.acos(_value(angle_law.chord_x, **at) / mp.sqrt(_value(angle_law.chord_squared, **at)))
+        for exact in (_value(angle_law.phi_atan2, **at), _value(angle_law.phi, **at), arccos):
+            _close(geodesic.retraction_angle(alpha, theta), exact)
+
+
+def test_arccos_form_loses_the_sign_for_negative_alpha():
+    at = _at(-0.75, 1.25)
+    arccos = mp.acos(_value(angle_law.chord_x, **at) / mp.sqrt(_value(angle_law.chord_squared, **at)))
+    assert mp.almosteq(arccos, -_value(angle_law.phi, **at), 1e-40)
+    _close(geodesic.retraction_angle(-0.75, 1.25), -arccos)
+
+
+def test_gap_is_its_integral():
+    for alpha, theta in _points(25, 2):
+        at = _at(alpha, theta)
+        tangents = _value(triple_zero.gap_tangents, **at)
+        _close(geodesic.gap(alpha, theta), tangents)
+        _close(geodesic.gap(alpha, theta), _value(triple_zero.gap, **at))
+        b = at["beta"]
+        integral = mp.quad(lambda s, b=b: s**2 / ((1 + b**2 * s**2) * (1 + s**2)), [0, 1, at["t"]])
+        angles = mp.quad(
+            lambda u, b=b: mp.sin(u) ** 2 / (mp.cos(u) ** 2 + b**2 * mp.sin(u) ** 2), [0, at["theta"] / 2]
+        )
+        prefactor = _value(triple_zero.prefactor, **at)
+        assert mp.almosteq(prefactor * integral, tangents, 1e-25, 1e-25)
+        assert mp.almosteq(prefactor * angles, tangents, 1e-25, 1e-25)
+
+
+def test_gap_has_the_signs_of_the_triple_zero():
+    for alpha, theta in _points(40, 3):
+        assert np.sign(geodesic.gap(alpha, theta)) == np.sign(0.5 - alpha)
+        for outside, sign in ((-alpha, -1), (1 + alpha, 1)):
+            assert mp.sign(_value(triple_zero.gap_tangents, **_at(outside, theta))) == sign
+        assert [geodesic.gap(zero, theta) for zero in (0.0, 0.5, 1.0)] == [0, 0, 0]
+
+
+def test_gap_bounds_and_cubic_gap_are_the_cubic_law():
+    for alpha, theta in _points(40, 4):
+        at = _at(alpha, theta)
+        lower, upper = sorted((_value(cubic_law.lower_bound, **at), _value(cubic_law.upper_bound, **at)))
+        bounds = geodesic.gap_bounds(alpha, theta)
+        _close(bounds.lower, lower, 40)
+        _close(bounds.upper, upper, 40)
+        assert lower <= _value(triple_zero.gap_tangents, **at) <= upper
+        _close(geodesic.cubic_gap(alpha, theta), _value(cubic_law.cubic_gap, **at))
+
+
+def test_series_converges_to_the_gap():
+    for alpha, theta in _points(4, 5, high=1.5):
+        at = _at(alpha, theta)
+        exact = _value(triple_zero.gap_tangents, **at)
+        errors = [abs(_value(cubic_law.series_gap(k), **at) - exact) for k in (1, 3, 6)]
+        radius = mp.sqrt(mp.pi**2 + mp.log((1 - at["alpha"]) / at["alpha"]) ** 2)
+        assert errors[-1] < (theta / radius) ** 13
+        assert errors[-1] < errors[0]
+
+
+def test_cumulants_are_those_of_a_bernoulli_variable():
+    a = Rational(3, 10)
+    generating = sp.log(1 - a + a * sp.exp(z))
+    for n in range(1, 10):
+        direct = sp.diff(generating, z, n).subs(z, 0)
+        assert sp.nsimplify(direct) == cubic_law.cumulant(n).subs(angle_law.alpha, a)
+    for n in range(3, 16, 2):
+        _, remainder = sp.div(cubic_law.cumulant(n), cubic_law.kappa_3, angle_law.alpha)
+        assert remainder == 0
+    with pytest.raises(ValueError, match="n is 0"):
+        cubic_law.cumulant(0)
+
+
+def test_amplitude_is_largest_where_the_law_says():
+    best = (3 - mp.sqrt(3)) / 6
+    value = _value(cubic_law.cubic_gap, alpha=best, theta=mp.mpf(1))
+    assert mp.almosteq(value, mp.sqrt(3) / 108, 1e-45)
+    assert all(
+        abs(_value(cubic_law.cubic_gap, alpha=mp.mpf(k) / 200, theta=mp.mpf(1))) <= value for k in range(201)
+    )
+
+
+def test_max_gap_is_its_closed_form():
+    for _, theta in _points(25, 6):
+        half, t = mp.mpf(theta) / 2, mp.tan(mp.mpf(theta) / 2)
+        q = mp.sqrt(t / half - 1)
+        best = _value(triple_zero.max_beta, q=q, t=t)
+        found = geodesic.max_gap(theta)
+        _close(found.gap, _value(triple_zero.max_gap, q=q))
+        _close(found.alpha, (1 - best) / 2)
+        # an independent search, and the bounds of its place
+        gap = lambda b, t=t: mp.atan(b * t) - b * mp.atan(t)  # noqa: E731
+        root = mp.findroot(lambda b, t=t: t / (1 + b**2 * t**2) - mp.atan(t), best * mp.mpf("1.01"))
+        assert mp.almosteq(root, best, 1e-20)
+        assert all(gap(best) >= gap(mp.mpf(k) / 100) for k in range(101))
+        assert 5 / (15 + 4 * t**2) < best**2 < mp.mpf(1) / 3
+        assert mp.pi / 2 - 2 / q < gap(best) < mp.pi / 2
+
+
+def test_matching_alpha_is_the_matched_step():
+    for fraction, theta in _points(40, 7):
+        exact = _value(angle_law.matching_alpha, f=mp.mpf(fraction), theta=mp.mpf(theta))
+        _close(geodesic.matching_alpha(fraction, theta), exact)
+        assert mp.almosteq(_value(angle_law.phi_atan2, **_at(exact, theta)), fraction * mp.mpf(theta), 1e-40)
+
+
+def test_matched_step_beyond_the_unit_interval():
+    theta = mp.mpf("1.9")
+    for fraction in (mp.mpf("-0.3"), mp.mpf("1.3")):
+        assert abs(1 - 2 * fraction) * theta < mp.pi
+        alpha = _value(angle_law.matching_alpha, f=fraction, theta=theta)
+        assert mp.almosteq(_value(angle_law.phi_atan2, **_at(alpha, theta)), fraction * theta, 1e-40)
+
+
+def test_contract_is_the_contraction():
+    for alpha, theta in _points(25, 8):
+        at = _at(alpha, theta)
+        left = at["theta"] - _value(angle_law.phi_atan2, **at)
+        _close(geodesic.contract(theta, alpha, 1)[..., 1], left)
+        assert mp.almosteq(mp.cot(left), _value(contraction.remaining_cotangent, **at), 1e-40)
+        deviation = left / at["theta"] - (1 - at["alpha"])
+        assert mp.sign(deviation) == mp.sign(0.5 - alpha)
+        if theta <= mp.pi / 2:
+            a = at["alpha"]
+            assert abs(deviation) <= mp.mpf(4) / 3 * abs(a * (1 - a) * (1 - 2 * a)) * at["theta"] ** 2
+
+
+def test_repeated_steps():
+    angles = geodesic.contract(3.0, 0.5, 20)
+    np.testing.assert_array_equal(angles, 3.0 / 2.0 ** np.arange(21))
+    for alpha in (0.1, 0.3, 0.8):
+        angles = geodesic.contract(3.0, alpha, 200)
+        growth = np.arange(201) * alpha / (1 - alpha)
+        seen = angles > 1e-12
+        assert np.all(1 / np.tan(angles[seen]) >= (1 / np.tan(3.0) + growth[seen]) * (1 - 1e-12) - 1e-9)
+        assert angles[60] / angles[59] == pytest.approx(1 - alpha, rel=1e-4)
