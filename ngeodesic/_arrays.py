@@ -1,0 +1,332 @@
+"""Array namespace, dtype and shape rules, and the wording of errors, for all numeric modules.
+
+The rules, in one place:
+
+- Arrays of any one library of the array API standard (NumPy, torch, ...) go in, the same kind comes out.
+  Lists are float64 NumPy arrays. Subclasses of ``numpy.ndarray`` are taken as plain arrays; masked arrays are
+  refused.
+- Scalars, Python's and NumPy's, are weak: beside arrays they take the arrays' dtype. Alone they are NumPy,
+  and the result is a NumPy scalar: float64, unless all NumPy scalars given are of a smaller floating type.
+- Integers become float64. float16 and bfloat16 are computed in float32 and returned as they came.
+- A wrong kind (complex, bool, text, object, two libraries in one call) is a TypeError, a wrong value or shape
+  a ValueError. Each names the argument.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any, NamedTuple
+
+import array_api_compat
+import numpy as np
+
+Array = Any  # an array of any library of the standard: there is no common base class to name
+
+_BLOCKED_FROM = 2**18  # numbers in a whole array from which blocks pay
+_WORK_DTYPE = {"float16": "float32", "bfloat16": "float32", "float32": "float32", "float64": "float64"}
+
+
+class Floats(NamedTuple):
+    """What `as_floats` returns."""
+
+    xp: Any
+    """The array namespace of the arguments."""
+    arrays: tuple[Array, ...]
+    """The arguments in the order given, as arrays of one dtype: float32 or float64."""
+    restore: Callable[[Array], Array]
+    """Casts a result to the dtype that the caller gets back; a 0-d NumPy result becomes a NumPy scalar."""
+
+
+def as_floats(**named: Any) -> Floats:
+    """Take the arguments of a public function as arrays of one library and one floating dtype.
+
+    The shapes are left as they are: see `broadcast`.
+
+    Raises
+    ------
+    TypeError
+        An argument that is not real-valued, or arrays of two libraries.
+    ValueError
+        A list that is not rectangular.
+    """
+    scalars = {n: v for n, v in named.items() if isinstance(v, numbers.Real) and not isinstance(v, bool)}
+    strong = {n: _as_array(n, v) for n, v in named.items() if n not in scalars}
+    if not strong:
+        strong = {n: np.asarray(v) for n, v in scalars.items() if isinstance(v, np.generic)}
+    first, like = next(iter(strong.items()), ("", np.asarray(0.0)))
+    xp = array_api_compat.array_namespace(like)
+    for name, array in strong.items():
+        if type(array) is not type(like) and array_api_compat.array_namespace(array) is not xp:
+            raise TypeError(
+                f"{name} is a {_library(array)} array but {first} is a {_library(like)} array: "
+                f"give both from one library"
+            )
+    strong = {n: _as_floating(xp, n, a) for n, a in strong.items()}
+    dtypes = [a.dtype for a in strong.values()] or [like.dtype]
+    out = dtypes[0] if all(d == dtypes[0] for d in dtypes) else xp.result_type(*dtypes)
+    work = getattr(xp, _WORK_DTYPE[_name(out)])
+    device = array_api_compat.device(like)
+    arrays = tuple(
+        xp.astype(strong[n], work, copy=False)
+        if n in strong
+        else xp.asarray(float(v), dtype=work, device=device)
+        for n, v in named.items()
+    )
+
+    def restore(result: Array) -> Array:
+        if array_api_compat.is_numpy_namespace(xp):
+            return np.asarray(result, dtype=out)[()]
+        return xp.astype(result, out, copy=False)
+
+    return Floats(xp, arrays, restore)
+
+
+def broadcast(xp: Any, **named: Array) -> tuple[Array, ...]:
+    """Broadcast arrays against each other.
+
+    Raises
+    ------
+    ValueError
+        Shapes that do not broadcast; the message shows all of them.
+    """
+    shape = broadcast_shape(**{name: tuple(array.shape) for name, array in named.items()})
+    return tuple(xp.broadcast_to(array, shape) for array in named.values())
+
+
+def broadcast_shape(**shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the common shape of the named shapes, or raise a ValueError that shows them."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        shown = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(f"shapes do not broadcast: {shown}") from None
+
+
+def refuse(xp: Any, bad: Array, name: str, values: Array, condition: str) -> None:
+    """Raise a ValueError for the first True in `bad`.
+
+    The message is "<name> must <condition>: got <value> at index <index>". Write `bad` so that NaN gives
+    False, as ``(theta < 0) | (theta > pi)`` does: NaN propagates, it is not an error. `values` has the shape
+    of `bad`.
+    """
+    if xp.any(bad):
+        index = first_index(xp, bad)
+        at = f" at index {index}" if index else ""
+        raise ValueError(f"{name} must {condition}: got {float(values[index])!r}{at}")
+
+
+def first_index(xp: Any, bad: Array) -> tuple[int, ...]:
+    """Return the index of the first True, () for a 0-d array."""
+    flat = int(xp.argmax(xp.reshape(xp.astype(bad, xp.uint8), (-1,))))
+    return tuple(int(i) for i in np.unravel_index(flat, bad.shape))
+
+
+def vectors(xp: Any, axis: int, **named: Array) -> tuple[tuple[Array, ...], int]:
+    """Move the vector axis of each array to the end and check that the vectors fit.
+
+    `axis` counts in the shape that the arrays have once broadcast. Returns the arrays, and `axis` as a
+    negative number, with which a result is moved back.
+
+    Raises
+    ------
+    ValueError
+        No such axis in one of the arrays, vectors of no entry, of different lengths, or leading axes that do
+        not broadcast; the message shows the shapes.
+    """
+    given, ndim = axis, max(array.ndim for array in named.values())
+    axis = axis - ndim if axis >= 0 else axis
+    shapes = {name: tuple(array.shape) for name, array in named.items()}
+    for name, shape in shapes.items():
+        if not -len(shape) <= axis < 0:
+            raise ValueError(f"{name} of shape {shape} lacks the vector axis: axis={given} of {ndim} axes")
+    shown = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+    sizes = {shape[axis] for shape in shapes.values()}
+    if len(sizes) > 1:
+        raise ValueError(f"vectors of different lengths along axis {given}: {shown}")
+    if sizes == {0}:
+        raise ValueError(f"vectors without entries along axis {given}: {shown}")
+    broadcast_shape(**shapes)
+    return tuple(move(xp, array, axis, -1) for array in named.values()), axis
+
+
+def move(xp: Any, array: Array, source: int, destination: int) -> Array:
+    """`moveaxis`, for free if nothing moves."""
+    return array if source == destination else xp.moveaxis(array, source, destination)
+
+
+def dot(xp: Any, x: Array, y: Array) -> Array:
+    """Return the inner products along the last axis, which stays with length 1."""
+    if array_api_compat.is_numpy_namespace(xp):  # no array of products
+        return np.vecdot(x, y)[..., None]
+    return xp.sum(x * y, axis=-1, keepdims=True)
+
+
+def norm(xp: Any, x: Array) -> Array:
+    """Return the norms along the last axis, which stays with length 1; see `in_range`."""
+    if array_api_compat.is_numpy_namespace(xp):
+        return np.sqrt(dot(xp, x, x))
+    return xp.linalg.vector_norm(x, axis=-1, keepdims=True)  # in torch ten times faster, with a gradient at 0
+
+
+def in_range(xp: Any, x: Array, norms: Array) -> tuple[Array, Array]:
+    """Return vectors and norms that neither underflow nor overflow, given x and ``norm(xp, x)``.
+
+    If one of them does, each vector is multiplied by a power of two, which is exact, and its norm made anew.
+    """
+    eps, root = _precision(xp, x.dtype)
+    if xp.all((norms > root / eps) & (norms < eps / root)):
+        return x, norms
+    largest = xp.max(xp.abs(x), axis=-1, keepdims=True)
+    # to the middle of the exponents first, so that the power of two and its inverse exist
+    middle = xp.where(largest > 1, xp.full_like(largest, root), 1 / root)
+    x, largest = x * middle, largest * middle
+    # the largest power of two that is not above: Rump's unit in the first place, exact
+    power = largest * (1 / eps + 1)
+    power = power - power * (1 - eps / 2)
+    x = x / xp.where(largest == 0, 1, power)
+    return x, norm(xp, x)
+
+
+def nonzero(xp: Any, x: Array, name: str) -> tuple[Array, Array]:
+    """`in_range`, and a ValueError for a zero vector that names the argument and the row."""
+    norms = norm(xp, x)
+    x, safe = in_range(xp, x, norms)
+    if safe is not norms:
+        refuse_row(xp, safe == 0, f"{name} must not be a zero vector")
+    return x, safe
+
+
+def epsilon(xp: Any, x: Array) -> float:
+    """Return the spacing of the numbers above 1 in the dtype of x."""
+    return _precision(xp, x.dtype)[0]
+
+
+@cache
+def _precision(xp: Any, dtype: Any) -> tuple[float, float]:
+    """Return the spacing of numbers above 1 and the root of the smallest normal number, a power of two."""
+    info = xp.finfo(dtype)
+    return float(info.eps), float(info.smallest_normal) ** 0.5
+
+
+def refuse_row(xp: Any, bad: Array, problem: str) -> None:
+    """Raise a ValueError that says the problem and the first row where `bad`, of shape (..., 1), is True."""
+    if xp.any(bad):
+        index = first_index(xp, bad[..., 0])
+        row = f" (row {index[0] if len(index) == 1 else index})" if index else ""
+        raise ValueError(problem + row)
+
+
+def by_rows(
+    formula: Callable[..., Array],
+    xp: Any,
+    *arrays: Array,
+    width: int,
+    scratch: int = 0,
+    block: int = 2**15,
+) -> Array:
+    """Return ``formula(xp, *arrays, *scratch, out)``, for NumPy in blocks of rows that stay in the cache.
+
+    One formula serves all libraries. It works along the last axis, and passes each of its last arguments as
+    keywords to functions of `xp`: ``xp.add(x, y, **out)``. They are ``{"out": buffer}`` for large NumPy
+    arrays and ``{}`` otherwise: other libraries return new arrays, which their gradients need. Blocks take a
+    third of the time of whole arrays of temporaries. NumPy releases the interpreter's lock, so threads share
+    the rows; each makes its scratch buffers once, since making them anew for each block gives erratic
+    slowdowns.
+
+    Parameters
+    ----------
+    formula
+        Row formula; its result has `width` entries along the last axis, its buffers have the length of the
+        vectors.
+    arrays
+        Arrays of shapes (..., n) whose leading axes broadcast, n the length of the vectors or 1.
+    width
+        Length of the result's last axis.
+    scratch
+        How many buffers the formula wants besides the one for its result.
+    block
+        Numbers in a block: a quarter megabyte, so that a few blocks stay in the cache. A formula that makes
+        many temporaries wants less.
+    """
+    lead = np.broadcast_shapes(*(tuple(array.shape[:-1]) for array in arrays))
+    rows, length = math.prod(lead), max(array.shape[-1] for array in arrays)
+    if rows * length < _BLOCKED_FROM or not array_api_compat.is_numpy_namespace(xp):
+        with np.errstate(all="ignore"):
+            return formula(xp, *arrays, *({},) * (scratch + 1))
+    flat = [_flatten(array, lead) for array in arrays]
+    result = np.empty((rows, width), dtype=arrays[0].dtype)
+    step = max(1, block // length)
+
+    def work(first: int, last: int) -> None:
+        buffers = [np.empty((step, length), dtype=result.dtype) for _ in range(scratch)]
+        with np.errstate(all="ignore"):
+            for start in range(first, last, step):
+                stop = min(start + step, last)
+                parts = (a if len(a) == 1 else a[start:stop] for a in flat)
+                spare = ({"out": buffer[: stop - start]} for buffer in buffers)
+                formula(xp, *parts, *spare, {"out": result[start:stop]})
+
+    # more than eight threads only wait for the memory
+    workers = min(_cpus(), 8, 1 + rows // (4 * step))
+    share = math.ceil(rows / workers)
+    starts = range(0, rows, share)
+    try:
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(work, starts, (min(start + share, rows) for start in starts)))
+    except ValueError:
+        # a bad row: found again on the whole arrays, where it has its own index
+        with np.errstate(all="ignore"):
+            return formula(xp, *arrays, *({},) * (scratch + 1))
+    return result.reshape((*lead, width))
+
+
+def _flatten(array: Array, lead: tuple[int, ...]) -> Array:
+    length = array.shape[-1]
+    if math.prod(array.shape) == length:
+        return array.reshape((1, length))
+    return np.broadcast_to(array, (*lead, length)).reshape((-1, length))
+
+
+def _cpus() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # only Linux knows
+        return os.cpu_count() or 1
+
+
+def _as_array(name: str, value: Any) -> Array:
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array: fill or drop its masked entries first")
+    if isinstance(value, np.ndarray):
+        return np.asarray(value)
+    if array_api_compat.is_array_api_obj(value):
+        return value
+    if isinstance(value, list | tuple):
+        try:
+            return np.asarray(value)
+        except ValueError:
+            raise ValueError(f"{name} is a list that is not rectangular") from None
+    raise TypeError(f"{name} must be a real number, a list or an array: got {type(value).__name__}")
+
+
+def _as_floating(xp: Any, name: str, array: Array) -> Array:
+    kind = _name(array.dtype)
+    if kind in _WORK_DTYPE:
+        return array
+    if kind.startswith(("int", "uint")):
+        return xp.astype(array, xp.float64)
+    raise TypeError(f"{name} must hold real numbers (integers or float16 to float64): got dtype {kind}")
+
+
+@cache
+def _name(dtype: Any) -> str:
+    return str(getattr(dtype, "name", dtype)).rpartition(".")[2]
+
+
+def _library(array: Array) -> str:
+    return type(array).__module__.partition(".")[0]
