@@ -18,7 +18,6 @@ import math
 import numbers
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -258,6 +257,8 @@ def by_rows(
     if rows * length < _BLOCKED_FROM or not array_api_compat.is_numpy_namespace(xp):
         with np.errstate(all="ignore"):
             return formula(xp, *arrays, *({},) * (scratch + 1))
+    from concurrent.futures import ThreadPoolExecutor  # here, since it takes a tenth of the package's import
+
     flat = [_flatten(array, lead) for array in arrays]
     result = np.empty((rows, width), dtype=arrays[0].dtype)
     step = max(1, block // length)

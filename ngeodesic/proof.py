@@ -39,6 +39,7 @@ __all__ = [
     "Identity",
     "Report",
     "Row",
+    "Rows",
     "SameDerivative",
     "Series",
     "Sign",
@@ -102,8 +103,14 @@ class Certificate:
             return "by hand"
         return "proved" if self.ok else "refuted" if self.refuted else "refused"
 
+    def lines(self) -> list[str]:
+        """The verdict, and below it one finding a line."""
+        if self.kind == ByHand.kind:
+            return [self.verdict, self.detail]
+        return [f"{self.verdict} ({self.kind})", *self.detail.split("; ")]
+
     def __str__(self) -> str:
-        return f"{self.verdict} ({self.kind}): {self.detail}"
+        return "\n  ".join(self.lines())
 
 
 # --- calculus -----------------------------------------------------------------------------------------------
@@ -760,7 +767,7 @@ class ByHand:
 # --- statements ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Step:
     """One labelled line of a proof, its check, and the false twin that the check must refute."""
 
@@ -779,8 +786,8 @@ class Step:
         """The equation of the step, typeset."""
         return self.check.latex()
 
-    def _repr_latex_(self) -> str:
-        return rf"$\displaystyle {self.latex()}$"
+    def __repr__(self) -> str:
+        return f"{self.label}: {self.says}"
 
     def conditions(self) -> str:
         """Where the equation holds, in words."""
@@ -828,8 +835,30 @@ class Row:
     def ok(self) -> bool:
         return self.certificate.ok and (self.twin is None or self.twin.refuted)
 
+    def _lines(self) -> list[str]:
+        conditions = self.step.conditions()
+        return ([f"for {conditions}"] if conditions else []) + self.certificate.lines()
 
-@dataclass(frozen=True)
+
+class Rows(tuple[Row, ...]):
+    """Steps in full: words, equation, conditions and what the check found. Shows itself in a notebook."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "\n\n".join("\n  ".join([repr(row.step), *row._lines()]) for row in self)
+
+    def _repr_html_(self) -> str:
+        return "".join(
+            f"<div class='step'><p><code>{html.escape(row.step.label)}</code> "
+            f"{html.escape(row.step.says)}</p>"
+            f"<div class='math notranslate nohighlight'>\\[{html.escape(row.step.latex())}\\]</div>"
+            f"<p class='certificate'>{'<br>'.join(map(html.escape, row._lines()))}</p></div>"
+            for row in self
+        )
+
+
+@dataclass(frozen=True, repr=False)
 class Report:
     """The outcome of :func:`prove`; prints as a table, the same on every run."""
 
@@ -837,6 +866,11 @@ class Report:
     rows: tuple[Row, ...]
     proved: bool
     seconds: float
+
+    def __getitem__(self, labels: str | tuple[str, ...]) -> Rows:
+        """The steps with these labels, in full: ``report["derivative", "odd"]``."""
+        wanted = [self.statement.step(x) for x in ((labels,) if isinstance(labels, str) else labels)]
+        return Rows(row for step in wanted for row in self.rows if row.step is step)
 
     def _cells(self) -> list[tuple[str, str, str, str]]:
         return [
@@ -859,6 +893,8 @@ class Report:
         lines.insert(1, "  ".join("-" * w for w in widths))
         failures = [f"{r.step.label}: {c.detail}" for r in self.rows for c in _failed(r)]
         return "\n".join([*lines, *failures, self._outcome()])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         head = "".join(
@@ -923,7 +959,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
 
     def _print_atan2(self, expr: sp.Expr) -> str:
         v, u = (self._print(a) for a in expr.args)
-        return rf"\operatorname{{atan2}}\left({v}, {u}\right)"
+        return rf"\mathop{{\text{{atan2}}}}\nolimits\left({v}, {u}\right)"
 
 
 def _is_negative(term: sp.Expr) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import importlib.metadata
 import math
 import subprocess
@@ -162,7 +163,7 @@ def test_blocks_of_rows_equal_the_whole(shape: tuple[int, ...]) -> None:
 
 
 def test_small_arrays_start_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_arrays, "ThreadPoolExecutor", None)
+    monkeypatch.setattr(concurrent.futures, "ThreadPoolExecutor", None)
     x = np.ones((100, 200))
     np.testing.assert_array_equal(_arrays.by_rows(row_sums, xp, x, x, width=200, scratch=1), 3 * x)
 

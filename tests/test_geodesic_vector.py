@@ -321,7 +321,7 @@ def pairs(count: int, dim: int) -> list[tuple[Any, Any]]:
         x = unit(gaussian(dim))
         y = gaussian(dim)
         y = unit(y - x * (x @ y))
-        near = 10 ** RNG.uniform(-8, 0.4)
+        near = 10 ** RNG.uniform(-12, 0.4)
         theta = near if RNG.random() < 0.5 else math.pi - near
         scales = 10 ** RNG.uniform(-100, 100, 2)
         found.append((x * scales[0], (math.cos(theta) * x + math.sin(theta) * y) * scales[1]))
