@@ -75,7 +75,7 @@ class MaxGap(NamedTuple):
 def angle(x: Array, y: Array, *, axis: int = -1) -> Array:
     """Return the angle between vectors, in [0, pi].
 
-    theta = atan2(|p| |x|, x.y), p = y - x (x.y)/(x.x), the part of y orthogonal to x.
+    ``theta = atan2(|p| |x|, x.y)``, ``p = y - x (x.y)/(x.x)``, the part of y orthogonal to x.
 
     Parameters
     ----------
@@ -500,8 +500,8 @@ def retract(h: Array, target: Array, alpha: Array, *, axis: int = -1) -> Array:
 
     Notes
     -----
-    Accuracy: the norm is 1 within 4.5e-16. The error of the vector is a few eps / |u + alpha * (v - u)|, so
-    it grows only near antipodes at alpha near 1/2.
+    Accuracy: the norm is 1 within 4.5e-16. The error of the vector is a few ``eps / |u + alpha * (v - u)|``,
+    so it grows only near antipodes at alpha near 1/2.
     """
     xp, (h, target, alpha), restore = as_floats(h=h, target=target, alpha=alpha)
     shapes = {"h": tuple(h.shape), "target": tuple(target.shape)}
@@ -555,7 +555,7 @@ def slerp(h: Array, target: Array, fraction: Array, *, axis: int = -1) -> Array:
     """Return the point at a fraction of the geodesic from h to target (SLERP).
 
     (sin((1 - f) theta) u + sin(f theta) v) / sin theta with u = Norm(h), v = Norm(target), theta their angle
-    and f the fraction: the motivation of the step in the nGPT paper, Appendix A.4.
+    and f the fraction: the motivation of the step in the nGPT paper, Section 2.2.2.
 
     Parameters
     ----------
@@ -576,8 +576,8 @@ def slerp(h: Array, target: Array, fraction: Array, *, axis: int = -1) -> Array:
     Raises
     ------
     ValueError
-        A zero vector; an antipodal pair to rounding, |u + v| <= 4 eps, unless the fraction is 0 or 1; shapes
-        that do not broadcast.
+        A zero vector; an antipodal pair to rounding, ``|u + v| <= 4 eps``, unless the fraction is 0 or 1;
+        shapes that do not broadcast.
     TypeError
         Arguments that are not real, or of two array libraries.
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import html
 import itertools
+import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -851,9 +852,9 @@ class Rows(tuple[Row, ...]):
     def _repr_html_(self) -> str:
         return "".join(
             f"<div class='step'><p><code>{html.escape(row.step.label)}</code> "
-            f"{html.escape(row.step.says)}</p>"
+            f"{_html(row.step.says)}</p>"
             f"<div class='math notranslate nohighlight'>\\[{html.escape(row.step.latex())}\\]</div>"
-            f"<p class='certificate'>{'<br>'.join(map(html.escape, row._lines()))}</p></div>"
+            f"<p class='certificate'>{'<br>'.join(map(_html, row._lines()))}</p></div>"
             for row in self
         )
 
@@ -964,6 +965,30 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
 
 def _is_negative(term: sp.Expr) -> bool:
     return bool(term.as_coeff_Mul()[0].is_negative)
+
+
+_WRITTEN = {
+    "alpha": "α",
+    "beta": "β",
+    "theta": "θ",
+    "kappa": "κ",
+    "phi": "φ",
+    "pi": "π",
+    "sqrt": "√",
+    "<=": "≤",
+    ">=": "≥",
+    "!=": "≠",
+    "->": "→",
+    "*": "\N{NARROW NO-BREAK SPACE}",
+}
+_WRITABLE = re.compile(
+    r"(?:\*\*|\^)(\d)\b|\b(?:alpha|beta|theta|kappa|phi|pi|sqrt)(?![a-z])|[<>!]=|->|\*(?!\*)"
+)
+
+
+def _html(text: str) -> str:
+    """Plain text as HTML, with Greek letters, exponents and relations as one writes them."""
+    return html.escape(_WRITABLE.sub(lambda m: "⁰¹²³⁴⁵⁶⁷⁸⁹"[int(m[1])] if m[1] else _WRITTEN[m[0]], text))
 
 
 def _latex(expr: sp.Expr) -> str:
