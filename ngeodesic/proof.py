@@ -982,13 +982,15 @@ _WRITTEN = {
     "*": "\N{NARROW NO-BREAK SPACE}",
 }
 _WRITABLE = re.compile(
-    r"(?:\*\*|\^)(\d)\b|\b(?:alpha|beta|theta|kappa|phi|pi|sqrt)(?![a-z])|[<>!]=|->|\*(?!\*)"
+    r"(?:\*\*|\^)(\d+)\b|\b(?:alpha|beta|theta|kappa|phi|pi|sqrt)(?![a-z])|[<>!]=|->|\*(?!\*)"
 )
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def _html(text: str) -> str:
     """Plain text as HTML, with Greek letters, exponents and relations as one writes them."""
-    return html.escape(_WRITABLE.sub(lambda m: "⁰¹²³⁴⁵⁶⁷⁸⁹"[int(m[1])] if m[1] else _WRITTEN[m[0]], text))
+    written = _WRITABLE.sub(lambda m: m[1].translate(_RAISED) if m[1] else _WRITTEN[m[0]], text)
+    return html.escape(written)
 
 
 def _latex(expr: sp.Expr) -> str:
