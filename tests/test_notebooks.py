@@ -167,7 +167,7 @@ def chapter():
     return min(fitting, key=lambda path: len(load(path).cells))
 
 
-DIGIT = re.compile(r"\d")
+DIGIT = re.compile(r"(?<=\.\d\d)\d")  # the third decimal of a computed number
 SYMBOL = re.compile(r"\\(?:alpha|theta|beta)\b")
 
 
