@@ -48,6 +48,7 @@ except ImportError as error:
     ) from error
 
 from ngeodesic import geodesic, statements
+from ngeodesic.proof import as_html
 
 __all__ = [
     "CLAIMS_FILE",
@@ -235,7 +236,7 @@ def _html_row(result: Result) -> str:
     c = result.claim
     # a bound carries its own error bound
     error = "" if c.kind == "bound" else f" <small>± {c.accuracy}</small>"
-    claim = f"{html.escape(c.says)} <code>{html.escape(c.id)}</code>"
+    claim = f"{as_html(c.says)} <code>{html.escape(c.id)}</code>"
     paper = f"{html.escape(c.printed)} <small>({c.source})</small>"
     cells = (claim, paper, html.escape(result.shown) + error, result.verdict)
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"

@@ -46,6 +46,7 @@ __all__ = [
     "Sign",
     "Statement",
     "Step",
+    "as_html",
     "derivative",
     "prove",
     "refute",
@@ -852,9 +853,9 @@ class Rows(tuple[Row, ...]):
     def _repr_html_(self) -> str:
         return "".join(
             f"<div class='step'><p><code>{html.escape(row.step.label)}</code> "
-            f"{_html(row.step.says)}</p>"
+            f"{as_html(row.step.says)}</p>"
             f"<div class='math notranslate nohighlight'>\\[{html.escape(row.step.latex())}\\]</div>"
-            f"<p class='certificate'>{'<br>'.join(map(_html, row._lines()))}</p></div>"
+            f"<p class='certificate'>{'<br>'.join(map(as_html, row._lines()))}</p></div>"
             for row in self
         )
 
@@ -987,7 +988,7 @@ _WRITABLE = re.compile(
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def _html(text: str) -> str:
+def as_html(text: str) -> str:
     """Plain text as HTML, with Greek letters, exponents and relations as one writes them."""
     written = _WRITABLE.sub(lambda m: m[1].translate(_RAISED) if m[1] else _WRITTEN[m[0]], text)
     return html.escape(written)
