@@ -102,7 +102,7 @@ def prove(ids: tuple[str, ...], as_json: bool) -> None:
       proved              true or false
       seconds             time taken
       steps               a list of: label, says, kind, verdict, detail, and
-                          twin_rejected (null for a step by hand)
+                          twin_refuted (null for a step by hand)
     """
     with _needs_extra():
         from ngeodesic import proof
@@ -227,12 +227,11 @@ def _print_reports(reports: list[Report]) -> None:
             console.print(Padding(line, (0, 0, 0, 2)))
         table = _table("step", "kind of check", "verdict", "false twin")
         for row in report.rows:
-            twin = "" if row.twin is None else "rejected" if row.twin.refuted else "NOT REJECTED"
             table.add_row(
                 row.step.label,
                 row.certificate.kind,
                 _verdict(row.certificate.verdict, row.certificate.ok),
-                _verdict(twin, twin != "NOT REJECTED"),
+                _verdict(row.twin_verdict, row.ok),
             )
         console.print(table)
         for row in report.rows:
@@ -264,7 +263,7 @@ def _report_record(report: Report) -> dict[str, Any]:
                 "kind": row.certificate.kind,
                 "verdict": row.certificate.verdict,
                 "detail": row.certificate.detail,
-                "twin_rejected": None if row.twin is None else row.twin.refuted,
+                "twin_refuted": None if row.twin is None else row.twin.refuted,
             }
             for row in report.rows
         ],
@@ -290,13 +289,13 @@ def _cite_record(statement: Statement) -> dict[str, Any]:
 
 def bibtex(statement: Statement) -> str:
     """The BibTeX entry of one statement; the version and the anchor say exactly what is meant."""
-    link = f"notebooks/{statement.chapter}.html#{statement.id}"
+    page = f"notebooks/{statement.chapter}.html"
     fields = {
         "title": f"{{{_tex(statement.title)}}}",
         "author": "{The ngeodesic authors}",
         "year": YEAR,
-        "howpublished": f"Statement {statement.id} in ``{_tex(BOOK)}'', \\url{{{link}}}",
-        "note": f"Version {__version__}",
+        "howpublished": f"In ``{_tex(BOOK)}''",
+        "note": f"Statement {statement.id}, version {__version__}; page {_tex(page)}, anchor {statement.id}",
     }
     lines = ",\n".join(f"  {name:<12} = {{{value}}}" for name, value in fields.items())
     return f"@misc{{{statement.id},\n{lines}\n}}"

@@ -287,7 +287,9 @@ def chord_and_arc(alpha: float, theta: float) -> BookFigure:
         for (name, colour), tip, y in zip(names, tips, heights, strict=True):
             _say(ax, (tip[0], y), name, colour, dx=0.02 * side, ha="left" if side > 0 else "right")
         _say(ax, (on_chord + ends[1 if side > 0 else 0]) / 2, "chord", CHORD, dy=-0.1)
-        for end, turn, name in zip(ends, (start - 0.13, start + theta + 0.13), ("$h$", "$h_A$"), strict=True):
+        for end, turn, name in zip(
+            ends, (start - 0.13, start + theta + 0.13), ("$h$", r"$h_{\mathrm{A}}$"), strict=True
+        ):
             _dot(ax, end, INK)
             _say(ax, _vec(turn, 1.06), name, fontsize=15)
         _dot(ax, (0, 0), MUTED, size=6)
@@ -350,7 +352,10 @@ def bisector_frame(theta: float) -> BookFigure:
         _say(ax, (1.07, 0), rf"both $\theta/2$ = {_in_degrees(theta / 2)}", ha="left")
         for alpha, text, drop in ((0.25, "1/4", 0.11), (0.5, "1/2", 0.08), (0.75, "3/4", -0.11)):
             _say(ax, (x + 0.05, (2 * alpha - 1) * reach + drop), text, CHORD, ha="left", fontsize=12)
-        for turn, name, text in ((-theta / 2, "$h$", r"$\alpha = 0$"), (theta / 2, "$h_A$", r"$\alpha = 1$")):
+        for turn, name, text in (
+            (-theta / 2, "$h$", r"$\alpha = 0$"),
+            (theta / 2, r"$h_{\mathrm{A}}$", r"$\alpha = 1$"),
+        ):
             _dot(ax, _vec(turn), INK)
             _say(ax, _vec(turn, 1.1), name, fontsize=15)
             _say(ax, _vec(turn), text, CHORD, dx=-0.06, ha="right", fontsize=12)
@@ -383,12 +388,19 @@ def halving(theta: float, steps: int) -> BookFigure:
             _spoke(ax, turn, 1, radius + 0.035, color=MUTED, lw=1.2)
             _arc(ax, turn, end, radius, color=GEODESIC, lw=2.4, solid_capstyle="butt")
             text = rf"$\theta/{2**k}$" if k else r"$\theta$"
-            _say(ax, _vec((3 * turn + end) / 4, radius), text, GEODESIC, bbox=_PAPER_BOX, fontsize=13)
+            _say(
+                ax,
+                _vec(turn + (0.25 if k == 0 else 0.625) * (end - turn), radius),
+                text,
+                GEODESIC,
+                bbox=_PAPER_BOX,
+                fontsize=13,
+            )
             _dot(ax, _vec(turn), CHORD if k else INK, "s" if k else "o", 8)
             _say(ax, _vec(turn - 0.11 / radius, radius), f"$h_{k}$", fontsize=15)
         _spoke(ax, end, 1, radii[-1] + 0.035, color=MUTED, lw=1.2)
         _dot(ax, target, INK)
-        _say(ax, _vec(end + 0.11, 1.08), "$h_A$", fontsize=15)
+        _say(ax, _vec(end + 0.11, 1.08), r"$h_{\mathrm{A}}$", fontsize=15)
         _dot(ax, (0, 0), MUTED, size=6)
     return figure
 
@@ -441,7 +453,7 @@ def step_on_sphere(h: ArrayLike, target: ArrayLike, alpha: float) -> BookFigure:
         _dot(ax, on_chord @ screen, CHORD, "D", 7)
         _dot(ax, slerped @ screen, GEODESIC, "o", 10)
         _dot(ax, stepped @ screen, CHORD, "s", 8)
-        for end, name in ((a, "$h$"), (b, "$h_A$")):
+        for end, name in ((a, "$h$"), (b, r"$h_{\mathrm{A}}$")):
             place = end @ screen
             _dot(ax, place, INK)
             far = float(np.linalg.norm(place))
@@ -498,7 +510,7 @@ def gap_map(alpha: ArrayLike, theta: ArrayLike, gap: ArrayLike) -> BookFigure:
     levels = np.concatenate([-above[::-1], above])
     edges = np.concatenate([[-90], levels, [90]])
     with style():
-        figure, ax = _graph(4.3, r"step size $\alpha$", r"angle $\theta$ between $h$ and $h_A$")
+        figure, ax = _graph(4.3, r"step size $\alpha$", r"angle $\theta$ between $h$ and $h_{\mathrm{A}}$")
         lead = "#6b7078"
         colours = LinearSegmentedColormap.from_list("gap", [lead, PAPER, GAP], N=len(edges) - 1)
         ax.contourf(x, y, z, edges, cmap=colours, norm=BoundaryNorm(edges, len(edges) - 1))
@@ -555,7 +567,7 @@ def largest_gap(theta: ArrayLike, gap: ArrayLike, alpha: ArrayLike) -> BookFigur
         _say(below, (20, 0.34), "lags most", GAP, ha="left", fontsize=12)
         _say(below, (20, 0.66), "leads most", GAP, ha="left", fontsize=12)
         below.set(ylim=(0, 1), xlim=(0, 180), ylabel=r"reached at $\alpha$")
-        below.set_xlabel(r"angle $\theta$ between $h$ and $h_A$")
+        below.set_xlabel(r"angle $\theta$ between $h$ and $h_{\mathrm{A}}$")
         below.set_yticks([0, 0.5, 1], ["0", "1/2", "1"])
         _degree_ticks(below, [0, 45, 90, 135, 180])
         figure.align_ylabels()
@@ -599,7 +611,7 @@ def cubic_loglog(
         _say(below, (1.1 * degrees[0], 1.45), "between the bounds", GAP, ha="left", fontsize=12)
         below.set(ylim=(0, 2), xlim=(degrees[0], degrees[-1]), ylabel="gap / cubic")
         below.set_yticks([0, 1, 2])
-        below.set_xlabel(r"angle $\theta$ between $h$ and $h_A$")
+        below.set_xlabel(r"angle $\theta$ between $h$ and $h_{\mathrm{A}}$")
         ticks = [tick for tick in (1, 2, 5, 10, 20, 40, 90, 150) if degrees[0] <= tick <= degrees[-1]]
         _degree_ticks(below, ticks)
         figure.align_ylabels()

@@ -243,7 +243,7 @@ def gap(alpha: Array, theta: Array) -> Array:
     """Return the gap between the geodesic step and nGPT's step: how far the angle moved lags.
 
     G = alpha theta - phi(alpha, theta) = arctan(beta t) - beta theta/2 (ng-gap-integral). It is positive for
-    alpha below 1/2, negative above, zero at 0, 1/2 and 1 only (ng-triple-zero).
+    alpha below 1/2, negative above and, for theta > 0, zero at 0, 1/2 and 1 only (ng-triple-zero).
 
     Parameters
     ----------

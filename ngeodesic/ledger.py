@@ -207,8 +207,14 @@ class Results(tuple[Result, ...]):
 
     @property
     def summary(self) -> str:
-        """``37 of 38 claims reproduced``."""
-        return f"{sum(r.verdict == 'reproduced' for r in self)} of {len(self)} claims reproduced"
+        """``38 of 38 claims reproduced (16 of 16 from the sources)``."""
+
+        def count(results: Iterable[Result]) -> str:
+            verdicts = [r.verdict for r in results]
+            return f"{verdicts.count('reproduced')} of {len(verdicts)}"
+
+        sources = count(r for r in self if r.claim.source != "book")
+        return f"{count(self)} claims reproduced ({sources} from the sources)"
 
     def __str__(self) -> str:
         rows = [("claim", "paper", "here", "error bound", "verdict")]
@@ -236,10 +242,12 @@ def _html_row(result: Result) -> str:
     c = result.claim
     # a bound carries its own error bound
     error = "" if c.kind == "bound" else f" <small>± {c.accuracy}</small>"
-    claim = f"{as_html(c.says)} <code>{html.escape(c.id)}</code>"
+    claim = f'{as_html(c.says)} <a href="../notebooks/results.html#claim-{c.id}"><code>{c.id}</code></a>'
     paper = f"{html.escape(c.printed)} <small>({c.source})</small>"
-    cells = (claim, paper, html.escape(result.shown) + error, result.verdict)
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+    cells = {"Paper": paper, "Here": html.escape(result.shown) + error, "Verdict": result.verdict}
+    # a narrow screen shows the labels in place of the head
+    labelled = "".join(f'<td data-label="{label}">{cell}</td>' for label, cell in cells.items())
+    return f"<tr><td>{claim}</td>{labelled}</tr>"
 
 
 def load(path: Path = CLAIMS_FILE) -> tuple[Claim, ...]:

@@ -1,38 +1,44 @@
 """Exact checks of formulas, small enough to read and able to fail.
 
-A check states one relation between two expressions on a domain and settles it with exact arithmetic only:
+The language is small. Symbols are real, each with an interval as its domain or with a definition (`where`).
+Expressions are built from rational numbers, pi, + - * / and integer powers, atan, atan2, exp, log, sin and
+cos of twice an atan, integrals of rational functions, and derivatives. Anything else is refused.
 
-- the tree of each expression is read, node by node, into the field of rational functions over QQ (or QQ with
-  one square root); every denominator is noted as it stands, before anything cancels, and must be shown not to
-  vanish on the domain;
-- a derivative is taken by the rules of :func:`derivative`, written out below;
-- a sign is found factor by factor: each open interval of the domain is mapped onto (0, oo) by a Möbius map;
-  a factor whose coefficients then all have one sign has that sign; a factor in one variable may instead be
-  settled by a Sturm count of its roots and one exact sample.
+A check states one relation between two expressions and settles it with exact arithmetic only:
 
-Nothing is decided by ``simplify``, ``equals`` or ``limit``. What is trusted: Python; SymPy's polynomials and
-automatic values (``atan(0) = 0``, ``atan(1) = pi/4``, ``atan(-x) = -atan(x)``); 3 < pi < 4; the hand steps.
-SymPy cancels ``x/x`` while an expression is built, so a claim is what its check displays.
+- each expression is read, node by node, into the field QQ(x, ...) of rational functions, in which the value
+  of an atan, exp, ... is an unknown of its own; every denominator is noted as it stands, before anything
+  cancels, and must be shown not to vanish on the domain;
+- a derivative is that of a rational function, with one rule for each kind of unknown;
+- a sign is found factor by factor: each open interval of the domain is mapped onto (0, oo) by a Möbius map; a
+  factor whose coefficients then all have one sign has that sign.
 
-A relation that cannot be settled is *refused*; one that fails at an exhibited point is *refuted*.
+Nothing is decided by ``simplify``, ``equals`` or ``limit``. No expression is rebuilt, so SymPy has no
+occasion to rewrite one. It does rewrite while an expression is typed: a claim is what its check displays.
+
+A relation that cannot be settled is *refused*; one that is false at a point that is shown, by exact numbers
+or by interval arithmetic, is *refuted*.
 """
 
 from __future__ import annotations
 
-import html
 import itertools
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import sympy as sp
+from mpmath.ctx_iv import MPIntervalContext
+from mpmath.libmp import to_str
 from sympy.polys.fields import FracField
 from sympy.polys.orderings import lex
-from sympy.printing.latex import LatexPrinter
+
+from ngeodesic.display import Report, Row, Rows, as_html, interval_in_words, latex
 
 __all__ = [
+    "FACTS",
     "Above",
     "ByHand",
     "Certificate",
@@ -42,21 +48,19 @@ __all__ = [
     "Row",
     "Rows",
     "SameDerivative",
-    "Series",
     "Sign",
     "Statement",
     "Step",
     "as_html",
-    "derivative",
     "prove",
     "refute",
 ]
 
-Domain = Mapping[sp.Symbol, sp.Set]
+Domain = Mapping[sp.Symbol, sp.Interval]
 """The interval of each symbol, with rational or infinite ends: ``{t: Interval.open(0, oo)}``."""
 
-Where = Mapping[sp.Expr, sp.Expr]
-"""What stands for what, put in before a check: ``{theta: 2*atan(t)}``."""
+Where = Mapping[sp.Symbol, sp.Expr]
+"""Definitions, each in terms of the domain's symbols and those defined before: ``{theta: 2*atan(t)}``."""
 
 Cuts = Mapping[sp.Symbol, tuple[sp.Expr, ...]]
 """Points at which an interval is cut before signs are found on each part; 0 always is one."""
@@ -64,7 +68,15 @@ Cuts = Mapping[sp.Symbol, tuple[sp.Expr, ...]]
 Piece = tuple[sp.Expr, sp.Expr]  # (low, high): an open interval, or a point if the two are equal
 Signs = frozenset[int]  # the signs that a quantity may have
 
-STATUSES = ("proved-exact", "proved-interval", "proved-by-hand + checked", "measured")
+FACTS = (
+    "plane coordinates",
+    "addition theorems",
+    "inverse functions",
+    "mean value theorem",
+    "change of variable",
+    "induction",
+)
+"""What a step may add to its check in words and still count as exact; the book spells each of them out."""
 
 _ANY: Signs = frozenset({-1, 0, 1})
 _RELATIONS: dict[str, Signs] = {
@@ -76,15 +88,24 @@ _RELATIONS: dict[str, Signs] = {
 }
 _LATEX = {"=": "=", ">": ">", ">=": r"\ge", "<": "<", "<=": r"\le", "!=": r"\ne"}
 _FUNCTIONS = (sp.atan, sp.atan2, sp.exp, sp.log, sp.sin, sp.cos, sp.Integral)
-_DIGITS = 20
+_NAME = re.compile(
+    r"(?!(?:pi|e|i|oo|real|exp|log|(?:a|arc)?(?:sin|cos|tan2?))$)[a-z]+(?:_[a-z0-9]+)?",
+    re.IGNORECASE | re.ASCII,
+)
+_POINTS = 3000  # tried for a counterexample
+_CELLS = 64  # of an integral's enclosure
+
+_iv = MPIntervalContext()
+_iv.prec = 120
+_WHOLE = _iv.mpf(["-inf", "inf"])
 
 
 class _Unsettled(Exception):
     """The relation was not established; the message says what is missing."""
 
 
-class _Undefined(_Unsettled):
-    """It cannot even be read on the whole domain: a possible pole, an unknown function, a missing domain."""
+class _Refused(Exception):
+    """The claim is outside the language, or not shown to be defined on the whole domain."""
 
 
 @dataclass(frozen=True)
@@ -115,97 +136,70 @@ class Certificate:
         return "\n  ".join(self.lines())
 
 
-# --- calculus -----------------------------------------------------------------------------------------------
+# --- the language -------------------------------------------------------------------------------------------
 
 
-def derivative(expr: sp.Expr, x: sp.Symbol) -> sp.Expr:
-    """Derivative of `expr` by `x` by the rules below; any other function raises.
-
-    The rules hold where denominators are not 0, arguments of log are positive and those of atan2(y, x) off
-    the cut {y = 0, x <= 0}; every check verifies this on its domain.
-    """
-    if x not in expr.free_symbols:
-        return sp.S.Zero
-    if expr == x:
-        return sp.S.One
-    if expr.is_Add:
-        return sp.Add(*(derivative(a, x) for a in expr.args))
-    if expr.is_Mul:
-        parts = expr.args
-        return sp.Add(*(sp.Mul(*parts[:i], derivative(a, x), *parts[i + 1 :]) for i, a in enumerate(parts)))
-    if expr.is_Pow and expr.exp.is_Integer:
-        return expr.exp * expr.base ** (expr.exp - 1) * derivative(expr.base, x)
-    if isinstance(expr, sp.Derivative):
-        return derivative(_derivatives_done(expr), x)
-    if isinstance(expr, sp.Integral):
-        variable, low, high = _limits(expr)
-        if x in low.free_symbols or x in expr.function.free_symbols:
-            raise _Undefined(f"{x} stands in the integrand or the lower limit of {expr}")
-        return expr.function.xreplace({variable: high}) * derivative(high, x)
-    if isinstance(expr, sp.atan2):
-        v, u = expr.args
-        return (u * derivative(v, x) - v * derivative(u, x)) / (u**2 + v**2)
-    if isinstance(expr, _FUNCTIONS):
-        (u,) = expr.args
-        rules = {
-            sp.atan: lambda: 1 / (1 + u**2),
-            sp.exp: lambda: sp.exp(u),
-            sp.log: lambda: 1 / u,
-            sp.sin: lambda: sp.cos(u),
-            sp.cos: lambda: -sp.sin(u),
-        }
-        return rules[expr.func]() * derivative(u, x)
-    raise _Undefined(f"no rule for the derivative of {expr}")
+def _used(trees: tuple[sp.Expr, ...], where: Where) -> dict[sp.Symbol, sp.Expr]:
+    """The definitions that the trees use, directly or through one another, in their order."""
+    needed = set().union(*(t.free_symbols for t in trees))
+    for x in reversed(where):
+        if x in needed:
+            needed |= where[x].free_symbols
+    return {x: e for x, e in where.items() if x in needed}
 
 
-def _derivatives_done(expr: sp.Expr) -> sp.Expr:
-    """`expr` with its ``Derivative`` nodes carried out."""
-    if isinstance(expr, sp.Derivative):
-        result = _derivatives_done(expr.expr)
-        for variable, count in expr.variable_count:
-            for _ in range(int(count)):
-                result = derivative(result, variable)
-        return result
-    if not expr.args or not expr.has(sp.Derivative):
-        return expr
-    return expr.func(*(_derivatives_done(a) for a in expr.args))
+def _refuse_others(
+    trees: tuple[sp.Expr, ...], domain: Domain, where: Where, variable: sp.Symbol | None
+) -> None:
+    """Refuse symbols, intervals, definitions and integrals that could be misread."""
+    everything = [*trees, *where.values()]
+    if not all(isinstance(e, sp.Expr) for e in everything):
+        raise _Refused("not every part is an expression")
+    integrals = set().union(*(t.atoms(sp.Integral) for t in trees))
+    derivatives = set().union(*(t.atoms(sp.Derivative) for t in trees))
+    if derivatives and variable is not None:
+        raise _Refused("a derivative is read only in an identity or a sign")
+    if any(e.has(sp.Integral, sp.Derivative) for e in (*where.values(), *(i.function for i in integrals))):
+        raise _Refused("an integral or a derivative stands in a definition or in an integrand")
+    if any(len(i.limits) != 1 or len(i.limits[0]) != 3 for i in integrals):
+        raise _Refused("an integral is not a single definite one")
 
-
-def _limits(integral: sp.Integral) -> tuple[sp.Symbol, sp.Expr, sp.Expr]:
-    if len(integral.limits) != 1 or len(integral.limits[0]) != 3:
-        raise _Undefined(f"{integral} is not a single definite integral")
-    variable, low, high = integral.limits[0]
-    return variable, low, high
+    symbols = sorted({*domain, *where, *(x for e in everything for x in e.atoms(sp.Symbol))}, key=str)
+    for x in symbols:
+        if not isinstance(x, sp.Symbol) or x != sp.Symbol(x.name, real=True) or not _NAME.fullmatch(x.name):
+            raise _Refused(f"{x} is not a symbol with a plain name and no assumption other than real=True")
+    if len({re.sub(r"mathrm|[\W_]", "", latex(x)) for x in symbols}) < len(symbols):
+        raise _Refused("two symbols look alike")
+    bound = {i.limits[0][0] for i in integrals}
+    free = {variable, *where}.union(
+        *(e.free_symbols for e in everything), *({x for x, _ in d.variable_count} for d in derivatives)
+    )
+    for x in symbols:
+        if x in bound & free:
+            raise _Refused(f"{x} is a variable of integration and stands elsewhere, too")
+        if x in domain and x in where:
+            raise _Refused(f"{x} has a domain and a definition")
+        if x not in domain and x not in where:
+            raise _Refused(f"no domain is given for {x}")
+    for x, interval in domain.items():
+        if not isinstance(interval, sp.Interval) or not all(
+            end.is_Rational or end.is_infinite for end in (interval.start, interval.end)
+        ):
+            raise _Refused(f"the domain of {x}, {interval}, is not an interval with rational ends")
 
 
 # --- signs on a domain --------------------------------------------------------------------------------------
 
 
-def _pieces(interval: sp.Set, cuts: tuple[sp.Expr, ...] = ()) -> list[Piece]:
+def _pieces(interval: sp.Interval, cuts: tuple[sp.Expr, ...] = ()) -> list[Piece]:
     """`interval` as points and open intervals, cut at 0 and at `cuts`."""
-    if isinstance(interval, sp.FiniteSet):
-        return [(a, a) for a in interval.args]
-    if not isinstance(interval, sp.Interval):
-        raise _Undefined(f"{interval} is not an interval")
     low, high = interval.start, interval.end
-    for end in (low, high, *cuts):
-        if not (end.is_Rational or end.is_infinite):
-            raise _Undefined(f"{end}, an end of {interval} or a cut, is not rational")
+    if not all(isinstance(a, sp.Rational) for a in cuts):
+        raise _Refused(f"a cut of {interval} is not rational")
     inner = sorted(a for a in {sp.S.Zero, *cuts} if low < a < high)
     ends = [low, *inner, high]
     points = [a for a in ends if interval.contains(a) == sp.true]
     return [*itertools.pairwise(ends), *((a, a) for a in points)]
-
-
-def _coefficient_sign(c: Any, domain: Any) -> int:
-    """Sign of a rational number or, exactly, of a + b sqrt(d)."""
-    if domain.is_QQ:
-        return int(c > 0) - int(c < 0)
-    *rest, a = c.to_list() or [domain.dom.zero]
-    b = rest[0] if rest else domain.dom.zero
-    size = a**2 - b**2 * domain.dom.from_sympy(domain.ext.as_expr() ** 2)
-    leading = a if size > 0 else b
-    return int(leading > 0) - int(leading < 0)
 
 
 def _image(gen: Any, piece: Piece, power: int, degree: int) -> Any:
@@ -214,8 +208,6 @@ def _image(gen: Any, piece: Piece, power: int, degree: int) -> Any:
     number = gen.ring.domain.from_sympy
     if low == high:
         return gen.ring(number(low) ** power)
-    if low.is_infinite and high.is_infinite:
-        raise _Undefined("a piece of the domain is a whole line")
     if high.is_infinite:
         return (number(low) + gen) ** power
     if low.is_infinite:
@@ -223,8 +215,8 @@ def _image(gen: Any, piece: Piece, power: int, degree: int) -> Any:
     return (number(low) + number(high) * gen) ** power * (1 + gen) ** (degree - power)
 
 
-def _factor_signs(factor: Any, pieces: list[Piece]) -> tuple[Signs, str]:
-    """Possible signs of a polynomial on a product of pieces, and how that is known."""
+def _factor_signs(factor: Any, pieces: list[Piece]) -> Signs:
+    """Possible signs of a polynomial on a product of pieces."""
     ring = factor.ring
     image = ring.zero
     for powers, coefficient in factor.terms():
@@ -233,24 +225,12 @@ def _factor_signs(factor: Any, pieces: list[Piece]) -> tuple[Signs, str]:
             if degree:
                 term *= _image(gen, piece, power, degree)
         image += term
-    found = {_coefficient_sign(c, ring.domain) for c in image.coeffs()}
-    if len(found) <= 1:  # the coefficients of a polynomial are not 0: one sign, or none at all
-        return frozenset(found or {0}), ""
-    used = [i for i, degree in enumerate(factor.degrees()) if degree]
-    if len(used) == 1 and ring.domain.is_QQ:
-        return _sturm_signs(factor, ring.symbols[used[0]], pieces[used[0]])
-    return _ANY, ""
+    found = {_sign(c) for c in image.coeffs()}  # these are not 0: one sign, or none at all
+    return frozenset(found or {0}) if len(found) <= 1 else _ANY
 
 
-def _sturm_signs(factor: Any, x: sp.Symbol, piece: Piece) -> tuple[Signs, str]:
-    poly = sp.Poly(factor.as_expr(), x, domain="QQ")
-    low, high = piece
-    roots = poly.count_roots(None if low.is_infinite else low, None if high.is_infinite else high)
-    roots -= sum(1 for end in piece if end.is_finite and poly.eval(end) == 0)
-    if roots:
-        return _ANY, ""
-    sample = next(iter(_samples(sp.Interval.open(low, high))))
-    return frozenset({int(sp.sign(poly.eval(sample)))}), f" (no root by Sturm, sample {x} = {sample})"
+def _sign(number: Any) -> int:
+    return int(number > 0) - int(number < 0)
 
 
 def _product(a: Signs, b: Signs) -> Signs:
@@ -260,27 +240,19 @@ def _product(a: Signs, b: Signs) -> Signs:
 class _Signs:
     """Signs of rational functions on a domain, cell by cell."""
 
-    def __init__(self, domain: Domain, cuts: Cuts) -> None:
-        self.domain = domain
+    def __init__(self, pieces: dict[sp.Symbol, list[Piece]]) -> None:
+        self.pieces = pieces
+        self.shown: dict[sp.Symbol, sp.Symbol] = {}  # unknowns by the names to print
         self.factored: dict[Any, Any] = {}
-        self.pieces = {x: _pieces(interval, cuts.get(x, ())) for x, interval in domain.items()}
 
     def cells(self, *elements: Any) -> Iterator[list[Piece]]:
         """Products of pieces over the variables that the elements contain; others stay at a dummy point."""
-        polys = [p for e in elements for p in (e.numer, e.denom)]
-        ring = polys[0].ring
+        used = _occurring(*elements)
         idle = [(sp.S.Zero, sp.S.Zero)]
-        return map(
-            list,
-            itertools.product(
-                *(
-                    self.pieces[x] if any(p.degrees()[i] > 0 for p in polys) else idle
-                    for i, x in enumerate(ring.symbols)
-                )
-            ),
-        )
+        symbols = elements[0].numer.ring.symbols
+        return map(list, itertools.product(*(self.pieces[x] if x in used else idle for x in symbols)))
 
-    def on_cell(self, element: Any, cell: list[Piece], seen: dict[str, tuple[Signs, str]]) -> Signs:
+    def on_cell(self, element: Any, cell: list[Piece], seen: dict[str, Signs]) -> Signs:
         """Possible signs of a rational function on a cell; `seen` gathers those of its factors."""
         result: Signs = frozenset({1})
         for poly in (element.numer, element.denom):
@@ -289,223 +261,330 @@ class _Signs:
             if poly not in self.factored:
                 self.factored[poly] = poly.factor_list()
             constant, factors = self.factored[poly]
-            result = _product(result, frozenset({_coefficient_sign(constant, poly.ring.domain)}))
+            result = _product(result, frozenset({_sign(constant)}))
             for factor, multiplicity in factors:
-                signs, how = _factor_signs(factor, cell)
-                name = str(factor.as_expr())
+                signs = _factor_signs(factor, cell)
+                name = self.text(factor.as_expr())
                 if multiplicity % 2 == 0:
-                    name, signs = str(factor.as_expr() ** multiplicity), frozenset(s * s for s in signs)
-                before, how_before = seen.get(name, (frozenset(), ""))
-                seen[name] = (before | signs, how or how_before)
+                    name, signs = self.text(factor.as_expr() ** multiplicity), frozenset(s * s for s in signs)
+                seen[name] = seen.get(name, frozenset()) | signs
                 result = _product(result, signs)
         return result
 
+    def text(self, expr: sp.Expr) -> str:
+        return str(expr.xreplace(self.shown))
+
     def require(self, element: Any, relation: str, text: str) -> str:
         """Show that (element relation 0) on the whole domain; return the factors' signs in words."""
-        seen: dict[str, tuple[Signs, str]] = {}
+        seen: dict[str, Signs] = {}
         for cell in self.cells(element):
             if not self.on_cell(element, cell, seen) <= _RELATIONS[relation]:
                 raise _Unsettled(f"{text} {relation} 0 is not established on the domain ({_factors(seen)})")
         return _factors(seen)
 
 
-def _factors(seen: dict[str, tuple[Signs, str]]) -> str:
+def _occurring(*elements: Any) -> set[sp.Symbol]:
+    """The variables and unknowns that stand in rational functions."""
+    polys = [p for e in elements for p in (e.numer, e.denom)]
+    return {x for p in polys for x, degree in zip(p.ring.symbols, p.degrees(), strict=True) if degree > 0}
+
+
+def _factors(seen: dict[str, Signs]) -> str:
     words = {frozenset({0}): "= 0", _ANY: "of unknown sign"} | {s: f"{r} 0" for r, s in _RELATIONS.items()}
-    return ", ".join(f"{name} {words[signs]}{how}" for name, (signs, how) in seen.items())
+    return ", ".join(f"{name} {words[signs]}" for name, signs in seen.items())
 
 
 # --- reading expressions into QQ(x, ...) --------------------------------------------------------------------
 
 
-def _exp_power(expr: sp.Expr) -> tuple[sp.Expr, int]:
-    """exp(n u) as (exp(u), n): SymPy merges exp(u) exp(u) into exp(2 u) while it builds a product."""
-    n, u = expr.args[0].as_coeff_Mul()
-    return (sp.exp(u), int(n)) if n.is_Integer and u != 1 else (expr, 1)
-
-
 class _Reader:
     """Reads trees into one field of rational functions and collects what must hold on the domain."""
 
-    def __init__(self, trees: tuple[sp.Expr, ...], domain: Domain, where: Where, cuts: Cuts) -> None:
-        self.where = dict(where)
-        self.domain: dict[sp.Expr, sp.Set] = dict(domain)
-        self.functions: dict[sp.Expr, sp.Symbol] = {}
+    def __init__(
+        self,
+        trees: tuple[sp.Expr, ...],
+        domain: Domain,
+        where: Where,
+        cuts: Cuts,
+        variable: sp.Symbol | None = None,
+        at: sp.Rational | None = None,
+    ) -> None:
+        _refuse_others(trees, domain, where, variable)
+        self.where = _used(trees, where)
+        self.domain = dict(domain)  # of the claim, for counterexamples
+        self.whole = dict(domain)  # with the point `at`
+        if variable is not None:
+            self.whole[variable] = _joined(domain.get(variable), variable, at)
+            cuts = {**cuts, variable: (at, *cuts.get(variable, ()))}
+        nodes = {n for e in (*trees, *self.where.values()) for n in sp.preorder_traversal(e)}
+        # each node may have two values: in general, and at the point `at`
+        self.spare = [sp.Dummy() for n in nodes if n == sp.pi or isinstance(n, _FUNCTIONS) for _ in range(2)]
+        self.field = FracField([*self.whole, sp.Dummy(), *self.spare], sp.QQ, lex)
+        self.gens = dict(zip(self.field.symbols, self.field.gens, strict=True))
+        self.unknowns: dict[tuple[Any, ...], sp.Symbol] = {}  # (function, *arguments) -> its value
+        self.calls: dict[sp.Symbol, tuple[Any, ...]] = {}  # the other way round
         self.conditions: dict[tuple[str, tuple[Any, ...]], str] = {}
-        for x in sorted(set().union(*(k.free_symbols for k in self.where)) & set(self.domain), key=str):
-            raise ValueError(f"{x} has a domain and stands in what is substituted")
-        plain = [t.xreplace(self.where) for t in trees]
-        for x in sorted(set().union(*(p.free_symbols for p in plain)) - set(self.domain), key=str):
-            raise _Undefined(f"no domain is given for {x}")
-        roots: set[sp.Expr] = set()
-        generators: dict[sp.Symbol, sp.Set] = {x: s for x, s in self.domain.items() if x.is_Symbol}
-        for node in itertools.chain.from_iterable(
-            sp.preorder_traversal(p) for p in [*plain, *(_derivatives_done(p) for p in plain)]
-        ):
-            if node.is_Pow and node.base.is_Integer and abs(node.exp) == sp.S.Half:
-                roots.add(sp.sqrt(node.base))
-            elif node == sp.pi:
-                self._generator(node, sp.Interval.open(3, 4), generators)
-            elif isinstance(node, sp.exp):
-                self._generator(_exp_power(node)[0], sp.Interval.open(0, sp.oo), generators)
-            elif isinstance(node, _FUNCTIONS):
-                self._generator(node, sp.S.Reals, generators)
-        if len(roots) > 1:
-            raise _Undefined(f"more than one square root: {sorted(roots, key=str)}")
-        numbers = sp.QQ.algebraic_field(*roots) if roots else sp.QQ
-        self.field = FracField(list(generators), numbers, lex)
-        self.signs = _Signs(generators, cuts)
-        self.place = {x: self.field.gens[i] for i, x in enumerate(generators)}
-        names = [str(x) for x in self.domain if any(x in p.free_symbols for p in plain)]
-        self.name = f"QQ{''.join(f'[{r}]' for r in roots)}({', '.join(names)})"
+        self.signs = _Signs({x: _pieces(s, cuts.get(x, ())) for x, s in self.whole.items()})
+        self.free = set().union(*(e.free_symbols for e in (*trees, *self.where.values())))
+        self.name = f"QQ({', '.join(str(x) for x in domain if x in self.free)})".removesuffix("()")
 
-    def _generator(self, node: sp.Expr, interval: sp.Set, generators: dict[sp.Symbol, sp.Set]) -> None:
-        if node not in self.functions:
-            symbol = sp.Symbol(str(node))
-            self.functions[node] = symbol
-            generators[symbol] = interval
+    def read(self, trees: tuple[sp.Expr, ...], point: dict[sp.Symbol, sp.Rational]) -> list[Any]:
+        """The elements that the trees stand for, in general or at a point of the domain."""
+        values = {x: self._number(point[x]) if x in point else self.gens[x] for x in self.whole}
+        for x, definition in self.where.items():
+            values[x] = self._read(definition, values)
+        return [self._read(e, values) for e in trees]
 
-    def need(self, text: str, relation: str, *elements: Any) -> None:
-        if relation == "!=" and elements[0].numer.is_ground and elements[0]:
-            return
-        self.conditions.setdefault((relation, elements), text)
+    def _number(self, number: sp.Expr) -> Any:
+        return self.field(sp.QQ.from_sympy(number))
 
-    def read(self, expr: sp.Expr) -> Any:
-        """The element of the field that `expr` stands for."""
-        return self._read(expr, self.where)
+    def _need(self, text: str, relation: str, *elements: Any) -> None:
+        if relation != "!=" or _occurring(*elements) or not elements[0]:
+            self.conditions.setdefault((relation, elements), text)
 
-    def _read(self, expr: sp.Expr, where: Where) -> Any:
-        if expr in where:
-            return self._read(where[expr], {})
-        if expr.is_Rational:
-            return self.field(self.field.domain.from_sympy(expr))
+    def _read(self, expr: sp.Expr, values: dict[sp.Symbol, Any]) -> Any:
         if expr.is_Symbol:
-            return self.place[expr]
+            if expr not in values:
+                raise _Refused(f"{expr} is used before it is defined")
+            return values[expr]
+        if isinstance(expr, sp.Rational):
+            return self._number(expr)
+        if expr == sp.pi:
+            return 4 * self._unknown(sp.atan, self.field.one)
         if expr.is_Add:
-            return sum((self._read(a, where) for a in expr.args), self.field.zero)
+            return sum((self._read(a, values) for a in expr.args), self.field.zero)
         if expr.is_Mul:
             result = self.field.one
             for a in expr.args:
-                result *= self._read(a, where)
+                result *= self._read(a, values)
             return result
-        if expr.is_Pow and expr.exp.is_Integer:
-            base = self._read(expr.base, where)
-            if expr.exp > 0:
-                return base ** int(expr.exp)
-            self.need(str(expr.base), "!=", base)
-            if not base:
-                raise _Undefined(f"the denominator {expr.base} is 0")
+        if expr.is_Pow and expr.exp.is_Integer and expr.exp != 0:
+            base = self._read(expr.base, values)
+            if expr.exp < 0:
+                self._need(str(expr.base), "!=", base)
+                if not base:
+                    raise _Refused(f"the denominator {expr.base} is 0")
             return base ** int(expr.exp)
-        if expr.is_Pow and expr.base.is_Integer and abs(expr.exp) == sp.S.Half:
-            return self.field(self.field.domain.from_sympy(expr))
         if isinstance(expr, sp.Derivative):
-            self._read(expr.expr, where)  # what is differentiated must itself be defined
-            return self._read(_derivatives_done(expr.xreplace(dict(where))), {})
-        if expr == sp.pi or isinstance(expr, _FUNCTIONS):
-            return self._function(expr, where)
-        raise _Undefined(f"{expr} is not built from the functions that can be read")
-
-    def _function(self, expr: sp.Expr, where: Where) -> Any:
-        """A function's value is a generator of its own, provided that its arguments are in its domain."""
+            return self._derivative(expr, values)
         if isinstance(expr, sp.Integral):
-            variable, low, high = _limits(expr)
-            if low == high:
-                return self.field.zero
-            interval, upper = self.domain.get(variable), self.domain.get(high)
-            covered = interval is not None and upper is not None and upper.is_subset(interval)
-            if not (covered and interval is not None and interval.contains(low) == sp.true):
-                raise _Undefined(f"the domain of {variable} does not cover the path of integration of {expr}")
-            self._read(expr.function, where)
-        else:
-            values = [self._read(a, where) for a in expr.args]
-            if isinstance(expr, sp.log):
-                self.need(str(expr.args[0]), ">", *values)
-            elif isinstance(expr, sp.atan2):
-                self.need(f"({expr.args[1]}, {expr.args[0]})", "off the cut", *values)
-        plain = expr.xreplace(dict(where))
-        if isinstance(plain, sp.exp):
-            base, power = _exp_power(plain)
-            return self.place[self.functions[base]] ** power
-        return self.place[self.functions[plain]]
+            return self._integral(expr, values)
+        if isinstance(expr, _FUNCTIONS):
+            return self._function(expr, [self._read(a, values) for a in expr.args])
+        raise _Refused(f"{expr} is not built from the functions that can be read")
+
+    def _derivative(self, expr: sp.Derivative, values: dict[sp.Symbol, Any]) -> Any:
+        (x, count), *others = expr.variable_count
+        if others or x not in self.domain or not isinstance(count, sp.Integer):
+            raise _Refused(f"{expr} is not a derivative by one symbol of the domain")
+        inner = _used((expr.expr,), self.where).values()
+        if any(x in e.free_symbols for e in inner):
+            raise _Refused(f"{x} stands in a definition that {expr} uses: total or partial derivative?")
+        result = self._read(expr.expr, values)
+        for _ in range(int(count)):
+            result = self.slope(result, x)
+        return result
+
+    def _integral(self, expr: sp.Integral, values: dict[sp.Symbol, Any]) -> Any:
+        ((x, low, high),) = expr.limits
+        path = self.whole[x]
+        if not (
+            isinstance(low, sp.Rational)
+            and high in self.whole
+            and path.contains(low) == sp.true
+            and self.whole[high].is_subset(path) is True
+        ):
+            raise _Refused(f"the domain of {x} does not cover the path of integration of {expr}")
+        integrand = self._read(expr.function, values)
+        if not _occurring(integrand) <= set(self.domain):
+            raise _Refused(f"the integrand of {expr} is not a rational function")
+        end = values[high]
+        if end == self._number(low):
+            return self.field.zero
+        return self._unknown(sp.Integral, integrand, self.gens[x], self._number(low), end)
+
+    def _function(self, expr: sp.Expr, arguments: list[Any]) -> Any:
+        """A function's value, provided that its arguments are in its domain."""
+        u = arguments[-1]
+        if isinstance(expr, (sp.sin, sp.cos)):
+            return self._half_angle(expr, u)
+        if isinstance(expr, sp.log):
+            self._need(str(expr.args[0]), ">", u)
+        elif isinstance(expr, sp.atan2):
+            self._need(f"({expr.args[1]}, {expr.args[0]})", "off the cut", *arguments)
+        if isinstance(expr, (sp.atan, sp.atan2)) and not arguments[0]:  # atan 0, atan2(0, u) with u > 0
+            return self.field.zero
+        if isinstance(expr, sp.atan) and u.numer.LC < 0:
+            return -self._unknown(sp.atan, -u)
+        return self._unknown(expr.func, *arguments)
+
+    def _half_angle(self, expr: sp.Expr, angle: Any) -> Any:
+        """sin(2 atan u) = 2u/(1 + u^2), cos(2 atan u) = (1 - u^2)/(1 + u^2)."""
+        arctans = [(c[1], 2 * self.gens[x]) for x, c in self.calls.items() if c[0] is sp.atan]
+        for u, double in [(self.field.zero, self.field.zero), *arctans]:
+            if angle in (double, -double):
+                side = 2 * u if angle == double else -2 * u
+                return (side if isinstance(expr, sp.sin) else 1 - u**2) / (1 + u**2)
+        raise _Refused(f"the angle of {expr} is not twice an arctan")
+
+    def _unknown(self, function: Any, *arguments: Any) -> Any:
+        """The generator that stands for a function's value, the same for the same arguments."""
+        call = (function, *arguments)
+        if call not in self.unknowns:
+            x = self.unknowns[call] = self.spare.pop()
+            self.calls[x] = call
+            self.signs.shown[x] = sp.Symbol(
+                f"{function.__name__}({', '.join(self.signs.text(a.as_expr()) for a in arguments)})"
+            )
+            positive = function is sp.exp
+            self.signs.pieces[x] = _pieces(sp.Interval.open(0, sp.oo) if positive else sp.S.Reals)
+        return self.gens[self.unknowns[call]]
+
+    def slope(self, element: Any, x: sp.Symbol) -> Any:
+        """Derivative by x: the chain rule, and one rule for each function."""
+        result = self.field.zero
+        for y in _occurring(element):
+            if y == x:
+                result += element.diff(self.gens[y])
+            elif y in self.calls:
+                result += element.diff(self.gens[y]) * self._rule(y, x)
+        return result
+
+    def _rule(self, y: sp.Symbol, x: sp.Symbol) -> Any:
+        """Derivative by x of a function's value y. What is divided by is not 0, by the conditions noted."""
+        function, *arguments = self.calls[y]
+        if function is sp.Integral:
+            integrand, s, _, end = arguments
+            if self.slope(integrand, x):
+                raise _Refused(f"the integrand of {self.signs.shown[y]} depends on {x}")
+            at_end = [self.field(p.compose(s.numer, end.numer)) for p in (integrand.numer, integrand.denom)]
+            return at_end[0] / at_end[1] * self.slope(end, x)
+        *first, u = arguments
+        du = self.slope(u, x)
+        if function is sp.atan:
+            return du / (1 + u**2)
+        if function is sp.exp:
+            return self.gens[y] * du
+        if function is sp.log:
+            return du / u
+        (v,) = first  # atan2(v, u)
+        return (u * self.slope(v, x) - v * du) / (u**2 + v**2)
 
     def settle(self) -> str:
         """Show every condition on the whole domain; return them in words."""
         words = []
         for (relation, elements), text in self.conditions.items():
-            if relation == "off the cut":
-                self._off_the_cut(text, *elements)
-                words.append(f"{text} is off the cut of atan2")
-            else:
-                try:
-                    reason = self.signs.require(elements[0], relation, text)
-                except _Unsettled as failure:
-                    raise _Undefined(str(failure)) from None
-                words.append(f"{text} {relation} 0 ({reason})")
+            try:
+                if relation == "off the cut":
+                    words.append(self._off_the_cut(text, *elements))
+                else:
+                    words.append(f"{text} {relation} 0 ({self.signs.require(elements[0], relation, text)})")
+            except _Unsettled as failure:
+                raise _Refused(str(failure)) from None
         return "".join(f"; {w}" for w in words)
 
-    def _off_the_cut(self, text: str, v: Any, u: Any) -> None:
+    def _off_the_cut(self, text: str, v: Any, u: Any) -> str:
         for cell in self.signs.cells(v, u):
             v_signs, u_signs = (self.signs.on_cell(e, cell, {}) for e in (v, u))
             if not (v_signs <= _RELATIONS["!="] or u_signs <= _RELATIONS[">"]):
-                raise _Undefined(f"that {text} is off the cut of atan2 is not established")
+                raise _Unsettled(f"that {text} is off the cut of atan2 is not established")
+        return f"{text} is off the cut of atan2"
+
+    def counterexample(self, left: Any, relation: str, right: Any) -> str:
+        """A point of the domain at which the relation is false for certain, in words; "" if none is found."""
+        names = [x for x in self.domain if x in self.free]
+        choices = itertools.product(*(_samples(self.domain[x]) for x in names))
+        for values in itertools.islice(choices, _POINTS):
+            point = {x: sp.QQ.from_sympy(v) for x, v in zip(names, values, strict=True)}
+            difference = self._enclose(left - right, point)
+            sign = 1 if (difference > 0) is True else -1 if (difference < 0) is True else 0
+            if (sign or difference == 0) and sign not in _RELATIONS.get(relation, {0}):
+                place = f"at {', '.join(f'{x} = {v}' for x, v in point.items())} " if point else ""
+                sides = [to_str(self._enclose(e, point).mid._mpi_[0], 10) for e in (left, right)]
+                return f"{place}the sides are {sides[0]} and {sides[1]}"
+        return ""
+
+    def _enclose(self, element: Any, point: dict[sp.Symbol, Any]) -> Any:
+        """An interval that contains the value at a rational point; [0, 0] only if that is 0."""
+        unknowns = _occurring(element) & set(self.calls)
+        if not unknowns:
+            numer, denom = (_evaluate(p, point, lambda c: c) for p in (element.numer, element.denom))
+            return _interval(numer / denom)
+        here = {x: _interval(v) for x, v in point.items()}
+        here |= {x: self._enclose_call(self.calls[x], point) for x in unknowns}
+        return _quotient(element.numer, element.denom, here)
+
+    def _enclose_call(self, call: tuple[Any, ...], point: dict[sp.Symbol, Any]) -> Any:
+        function, *arguments = call
+        if function is sp.Integral:
+            integrand, s, *ends = arguments
+            known = [(self.gens[x].numer, v) for x, v in point.items()]
+            numer, denom = (p.subs(known) for p in (integrand.numer, integrand.denom))
+            low, end = (self._enclose(e, point) for e in ends)
+            (x,), step = _occurring(s), (end - low) / _CELLS
+            cells = (low + _iv.mpf([k, k + 1]) * step for k in range(_CELLS))
+            return sum((_quotient(numer, denom, {x: cell}) for cell in cells), _iv.zero) * step
+        values = [self._enclose(a, point) for a in arguments]
+        if function is sp.log and (values[0] > 0) is not True:
+            return _WHOLE
+        rules: dict[Any, Callable[..., Any]] = {
+            sp.atan: lambda u: _iv.atan2(u, 1),
+            sp.atan2: _iv.atan2,
+            sp.exp: _iv.exp,
+            sp.log: _iv.log,
+        }
+        return rules[function](*values)
 
 
-# --- counterexamples ----------------------------------------------------------------------------------------
+def _joined(interval: Any, x: sp.Symbol, at: Any) -> sp.Interval:
+    """The interval of x with the point `at`, which is on it or at its end."""
+    if interval is None or not isinstance(at, sp.Rational) or not interval.start <= at <= interval.end:
+        raise _Refused(f"{x} = {at} is not on the interval of {x} nor at its end")
+    start, end = interval.start, interval.end
+    return sp.Interval(start, end, interval.left_open and at != start, interval.right_open and at != end)
 
 
-def _samples(interval: sp.Set) -> list[sp.Expr]:
+def _samples(interval: sp.Interval) -> list[sp.Rational]:
     """A few rational points of an interval, closed ends among them."""
-    points: list[sp.Expr] = []
+    points: list[sp.Rational] = []
     for low, high in _pieces(interval):
         if low == high:
             points.append(low)
         elif low.is_finite and high.is_finite:
             points += [low + (high - low) * sp.Rational(*r) for r in ((1, 2), (1, 7), (9, 10))]
-        elif low.is_finite:
-            points += [low + sp.Rational(*r) for r in ((1, 1), (1, 3), (7, 2), (40, 1))]
         else:
-            points += [high - sp.Rational(*r) for r in ((1, 1), (1, 3), (7, 2))]
+            steps = [sp.Rational(*r) for r in ((1, 1), (1, 3), (7, 2), (40, 1))]
+            points += [low + r if low.is_finite else high - r for r in steps]
     return points
 
 
-def _counterexample(lhs: sp.Expr, relation: str, rhs: sp.Expr, domain: Domain, where: Where) -> str:
-    """A point of the domain at which the relation fails numerically, in words; "" if none is found."""
-    sides = [_derivatives_done(e.xreplace(dict(where))) for e in (lhs, rhs)]
-    names = sorted(sides[0].free_symbols | sides[1].free_symbols, key=str)
-    for values in itertools.product(*(_samples(domain[x]) for x in names)):
-        point = dict(zip(names, values, strict=True))
-        left, right = (e.xreplace(point) for e in sides)
-        difference = (
-            left - right
-            if left.is_Rational and right.is_Rational
-            else sp.N(left, _DIGITS) - sp.N(right, _DIGITS)
-        )
-        if not (difference.is_Rational or (difference.is_Float and abs(difference) > 10 ** (10 - _DIGITS))):
-            continue  # undefined there, or too small to tell
-        if int(sp.sign(difference)) not in _RELATIONS.get(relation, {0}):
-            place = ", ".join(f"{x} = {v}" for x, v in point.items())
-            return f"{f'at {place} ' if place else ''}the sides are {sp.N(left, 10)} and {sp.N(right, 10)}"
-    return ""
+def _interval(number: Any) -> Any:
+    return _iv.mpf(int(number.numerator)) / int(number.denominator)
+
+
+def _quotient(numer: Any, denom: Any, point: dict[sp.Symbol, Any]) -> Any:
+    above, below = (_evaluate(p, point, _interval) for p in (numer, denom))
+    return above / below if 0 not in below else _WHOLE
+
+
+def _evaluate(poly: Any, point: dict[sp.Symbol, Any], number: Callable[[Any], Any]) -> Any:
+    """A polynomial's value, in the arithmetic of the given numbers."""
+    result = number(sp.QQ.zero)
+    for powers, coefficient in poly.terms():
+        term = number(coefficient)
+        for x, power in zip(poly.ring.symbols, powers, strict=True):
+            if power:
+                term *= point[x] ** power
+        result += term
+    return result
 
 
 # --- the checks ---------------------------------------------------------------------------------------------
 
 
-class Check(Protocol):
-    """What a step needs of its check: a kind for readers, a verdict, and the equation checked."""
-
-    @property
-    def kind(self) -> str: ...
-
-    def run(self) -> Certificate: ...
-
-    def latex(self) -> str: ...
-
-    def conditions(self) -> str: ...
-
-
 @dataclass(frozen=True, eq=False)
 class _Relation:
-    """lhs (relation) rhs on a domain, after the substitutions `where`."""
+    """lhs (relation) rhs on a domain, with the definitions `where`."""
 
     lhs: sp.Expr
     rhs: sp.Expr
@@ -517,37 +596,39 @@ class _Relation:
     def _relation(self) -> str:
         return "="
 
-    def _settle(self) -> str:
-        """Establish the relation and say how, or raise _Unsettled."""
+    def _reader(self) -> _Reader:
+        return _Reader((self.lhs, self.rhs), self.domain, self.where, self.cuts)
+
+    def _settle(self, reader: _Reader, left: Any, right: Any) -> str:
+        """Establish the relation and say how, or raise."""
         raise NotImplementedError
 
     def run(self) -> Certificate:
         """Settle the relation; a failure comes with a counterexample where one is found."""
         try:
-            return Certificate(True, self.kind, self._settle())
-        except _Undefined as failure:
+            reader = self._reader()
+            left, right = reader.read((self.lhs, self.rhs), {})
+            conditions = reader.settle()
+            try:
+                return Certificate(True, self.kind, self._settle(reader, left, right) + conditions)
+            except _Unsettled as failure:
+                found = reader.counterexample(left, self._relation(), right)
+                # a point that refutes says more than the factors whose signs are not known
+                detail = f"{str(failure).partition(' (')[0]}; {found}" if found else str(failure)
+                return Certificate(False, self.kind, detail, refuted=bool(found))
+        except _Refused as failure:
             return Certificate(False, self.kind, str(failure))
-        except _Unsettled as failure:
-            found = _counterexample(self.lhs, self._relation(), self.rhs, self.domain, self.where)
-            return Certificate(
-                False, self.kind, f"{failure}; {found}" if found else str(failure), refuted=bool(found)
-            )
 
     def latex(self) -> str:
         """The relation, typeset."""
-        return f"{_latex(self.lhs)} {_LATEX[self._relation()]} {_latex(self.rhs)}"
+        return f"{latex(self.lhs)} {_LATEX[self._relation()]} {latex(self.rhs)}"
 
     def conditions(self) -> str:
-        """The domain and the substitutions, in words: "alpha real, t > 0; with theta = 2*atan(t)"."""
-        used = set().union(*(sp.preorder_traversal(e) for e in (self.lhs, self.rhs)))
-        where = [(k, v) for k, v in self.where.items() if k in used]
-        used |= set().union(*(v.free_symbols for _, v in where))
-        words = ", ".join(_interval_words(x, s) for x, s in self.domain.items() if x in used)
-        return words + ("; with " + ", ".join(f"{k} = {v}" for k, v in where) if where else "")
-
-    def _plain(self) -> tuple[sp.Expr, sp.Expr]:
-        lhs, rhs = (e.xreplace(dict(self.where)) for e in (self.lhs, self.rhs))
-        return lhs, rhs
+        """The domain and the definitions, in words: "alpha real, t > 0; with theta = 2*atan(t)"."""
+        where = _used((self.lhs, self.rhs), self.where)
+        used = set().union(*(e.atoms(sp.Symbol) for e in (self.lhs, self.rhs, *where.values())))
+        words = ", ".join(interval_in_words(x, s) for x, s in self.domain.items() if x in used)
+        return "; with ".join(filter(None, (words, ", ".join(f"{x} = {e}" for x, e in where.items()))))
 
 
 class Identity(_Relation):
@@ -558,11 +639,10 @@ class Identity(_Relation):
 
     kind = "polynomial identity"
 
-    def _settle(self) -> str:
-        reader = _Reader((self.lhs, self.rhs), self.domain, self.where, self.cuts)
-        if reader.read(self.lhs) - reader.read(self.rhs):
+    def _settle(self, reader: _Reader, left: Any, right: Any) -> str:
+        if left - right:
             raise _Unsettled(f"the difference is not 0 in {reader.name}")
-        return f"the difference is 0 in {reader.name}{reader.settle()}"
+        return f"the difference is 0 in {reader.name}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -581,10 +661,8 @@ class Sign(_Relation):
     def _relation(self) -> str:
         return self.relation
 
-    def _settle(self) -> str:
-        reader = _Reader((self.lhs,), self.domain, self.where, self.cuts)
-        element = reader.read(self.lhs)
-        return f"{reader.signs.require(element, self.relation, str(self.lhs))}{reader.settle()}"
+    def _settle(self, reader: _Reader, left: Any, right: Any) -> str:
+        return reader.signs.require(left, self.relation, str(self.lhs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -592,6 +670,7 @@ class SameDerivative(_Relation):
     """lhs = rhs: the same value at variable = at, and the same derivative on the interval from there.
 
     Both sides are shown to be defined on the whole domain, with `at` joined to the interval of the variable.
+    Definitions are put in first, so the derivative is the total one.
     """
 
     variable: sp.Symbol = field(kw_only=True)
@@ -599,32 +678,21 @@ class SameDerivative(_Relation):
 
     kind = "same value, same derivative"
 
-    def _read(self) -> tuple[_Reader, Any, Any]:
-        """The reader, and lhs - rhs: its value at the point, its derivative."""
-        interval = sp.Union(self.domain[self.variable], sp.FiniteSet(self.at))
-        if not isinstance(interval, sp.Interval):
-            raise _Undefined(
-                f"{self.variable} = {self.at} is not on the interval of {self.variable} nor at its end"
-            )
-        slopes = [derivative(_derivatives_done(e), self.variable) for e in self._plain()]
-        values = [e.xreplace({self.variable: self.at}) for e in self._plain()]
-        trees = (self.lhs, self.rhs, *slopes, *values)
-        cuts = {**self.cuts, self.variable: (self.at, *self.cuts.get(self.variable, ()))}
-        reader = _Reader(trees, {**self.domain, self.variable: interval}, self.where, cuts)
-        reader.read(self.lhs), reader.read(self.rhs)
-        left, right, *ends = (reader._read(e, {}) for e in (*slopes, *values))
-        return reader, ends[0] - ends[1], left - right
+    def _reader(self) -> _Reader:
+        return _Reader((self.lhs, self.rhs), self.domain, self.where, self.cuts, self.variable, self.at)
 
-    def _settle(self) -> str:
-        reader, value, slope = self._read()
-        if value:
+    def _start(self, reader: _Reader) -> str:
+        """Show that the two sides have the same value at the point."""
+        left, right = reader.read((self.lhs, self.rhs), {self.variable: self.at})
+        if left - right:
             raise _Unsettled(f"the values at {self.variable} = {self.at} differ")
-        if slope:
+        return f"equal at {self.variable} = {self.at}"
+
+    def _settle(self, reader: _Reader, left: Any, right: Any) -> str:
+        start = self._start(reader)
+        if reader.slope(left - right, self.variable):
             raise _Unsettled(f"the derivatives by {self.variable} differ in {reader.name}")
-        return (
-            f"equal at {self.variable} = {self.at}; the derivatives by {self.variable} agree in {reader.name}"
-            f"{reader.settle()}"
-        )
+        return f"{start}; the derivatives by {self.variable} agree in {reader.name}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -645,103 +713,19 @@ class Above(SameDerivative):
     def _relation(self) -> str:
         return self.relation
 
-    def _settle(self) -> str:
-        reader, value, slope = self._read()
+    def _settle(self, reader: _Reader, left: Any, right: Any) -> str:
         interval = self.domain[self.variable]
         if self.at not in (interval.start, interval.end):
             raise _Unsettled(f"{self.variable} = {self.at} is no end of the interval of {self.variable}")
         if len(self.relation) == 1 and interval.contains(self.at) == sp.true:
             raise _Unsettled(f"{self.variable} = {self.at} belongs to the domain, where both sides are equal")
-        if value:
-            raise _Unsettled(f"the values at {self.variable} = {self.at} differ")
+        start = self._start(reader)
         forward = self.at == interval.start
         relation = self.relation if forward else self.relation.translate(str.maketrans("<>", "><"))
-        inside = _Signs({**reader.signs.domain, self.variable: interval.interior}, self.cuts)
+        reader.signs.pieces[self.variable] = _pieces(interval.interior, self.cuts.get(self.variable, ()))
         text = f"derivative of the difference by {self.variable}"
-        factors = inside.require(slope, relation, text)
-        return f"equal at {self.variable} = {self.at}; {text} {relation} 0: {factors}{reader.settle()}"
-
-
-@dataclass(frozen=True, eq=False)
-class Series(_Relation):
-    """lhs = rhs + O(variable^order): the Taylor coefficients at 0 agree."""
-
-    variable: sp.Symbol = field(kw_only=True)
-    order: int = field(kw_only=True)
-
-    kind = "series"
-
-    def run(self) -> Certificate:
-        """Compare the coefficients; two that differ refute the relation."""
-        try:
-            return self._compare()
-        except _Undefined as failure:
-            return Certificate(False, self.kind, str(failure))
-
-    def _compare(self) -> Certificate:
-        reader = _Reader((self.lhs, self.rhs), self.domain, self.where, self.cuts)
-        lhs, rhs = (_taylor(e, self.variable, self.order, reader) for e in self._plain())
-        for k, (left, right) in enumerate(zip(lhs, rhs, strict=True)):
-            if left - right:
-                found = f"the coefficients of {self.variable}**{k} are {left} and {right}"
-                return Certificate(False, self.kind, found, refuted=True)
-        upto = f"{self.variable}**0 to {self.variable}**{self.order - 1}"
-        return Certificate(True, self.kind, f"coefficients of {upto} agree in {reader.name}{reader.settle()}")
-
-    def latex(self) -> str:
-        return rf"{super().latex()} + O\left({_latex(self.variable)}^{{{self.order}}}\right)"
-
-
-def _taylor(expr: sp.Expr, x: sp.Symbol, order: int, reader: _Reader) -> list[Any]:
-    """Taylor coefficients of `expr` at x = 0, below x^order, as elements of the reader's field."""
-    zero, one = reader.field.zero, reader.field.one
-
-    def times(a: list[Any], b: list[Any]) -> list[Any]:
-        return [sum((a[i] * b[k - i] for i in range(k + 1)), zero) for k in range(order)]
-
-    def of(u: list[Any], outer: list[Any]) -> list[Any]:
-        result = [zero] * order
-        for c in reversed(outer):  # Horner
-            result = times(result, u)
-            result[0] += c
-        return result
-
-    if x not in expr.free_symbols:
-        return [reader._read(expr, {})] + [zero] * (order - 1)
-    if expr == x:
-        return [one if k == 1 else zero for k in range(order)]
-    parts = [
-        _taylor(a, x, order, reader) for a in expr.args if not a.is_Integer or expr.is_Add or expr.is_Mul
-    ]
-    if expr.is_Add:
-        return [sum(c, zero) for c in zip(*parts, strict=True)]
-    if expr.is_Mul:
-        result = parts[0]
-        for other in parts[1:]:
-            result = times(result, other)
-        return result
-    if expr.is_Pow and expr.exp.is_Integer:
-        (u,) = parts
-        if expr.exp < 0:  # 1/u = sum of (1 - u/u0)^k / u0
-            reader.need(f"{expr.base} at {x} = 0", "!=", u[0])
-            if not u[0]:
-                raise _Undefined(f"{expr.base} is 0 at {x} = 0")
-            first = u[0]
-            u = [c / first for c in of([zero, *(-c / first for c in u[1:])], [one] * order)]
-        result = u
-        for _ in range(abs(int(expr.exp)) - 1):
-            result = times(result, u)
-        return result
-    factorial = [reader.field(int(sp.factorial(k))) for k in range(order)]
-    outer = {
-        sp.atan: lambda k: zero if k % 2 == 0 else reader.field((-1) ** (k // 2)) / k,
-        sp.exp: lambda k: one / factorial[k],
-        sp.sin: lambda k: zero if k % 2 == 0 else (-1) ** (k // 2) / factorial[k],
-        sp.cos: lambda k: (-1) ** (k // 2) / factorial[k] if k % 2 == 0 else zero,
-    }.get(expr.func)
-    if outer is None or parts[0][0]:
-        raise _Undefined(f"no series at {x} = 0 for {expr}")
-    return of(parts[0], [outer(k) for k in range(order)])
+        factors = reader.signs.require(reader.slope(left - right, self.variable), relation, text)
+        return f"{start}; {text} {relation} 0: {factors}"
 
 
 @dataclass(frozen=True)
@@ -766,23 +750,32 @@ class ByHand:
         return ""
 
 
+Check = _Relation | ByHand
+
+
 # --- statements ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, repr=False)
 class Step:
-    """One labelled line of a proof, its check, and the false twin that the check must refute."""
+    """One labelled line of a proof, its check, and the false twin that the check must refute.
+
+    `facts` names what the step uses beside its check, from the fixed list :data:`FACTS`.
+    """
 
     label: str
     says: str
     check: Check
     twin: Check | None = None
+    facts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.twin is None) != isinstance(self.check, ByHand):
             raise ValueError(
                 f"step {self.label}: a false twin is needed exactly when a machine checks the step"
             )
+        if not set(self.facts) <= set(FACTS):
+            raise ValueError(f"step {self.label}: facts are {self.facts}; known: {', '.join(FACTS)}")
 
     def latex(self) -> str:
         """The equation of the step, typeset."""
@@ -806,16 +799,21 @@ class Statement:
     claim: str
     hypotheses: tuple[str, ...]
     paper: str
-    status: str
     uses: tuple[str, ...]
     steps: tuple[Step, ...]
 
     def __post_init__(self) -> None:
-        if self.status not in STATUSES:
-            raise ValueError(f"{self.id}: status is {self.status!r}; known: {', '.join(STATUSES)}")
+        if all(isinstance(s.check, ByHand) for s in self.steps):
+            raise ValueError(f"{self.id}: no step is checked by a machine")
         labels = [s.label for s in self.steps]
         if len(set(labels)) != len(labels):
             raise ValueError(f"{self.id}: two steps have the same label")
+
+    @property
+    def status(self) -> str:
+        """How it is known if its proof succeeds: exactly, unless a step is by hand."""
+        by_hand = any(isinstance(s.check, ByHand) for s in self.steps)
+        return "proved-by-hand + checked" if by_hand else "proved-exact"
 
     def step(self, label: str) -> Step:
         """The step with this label."""
@@ -823,101 +821,6 @@ class Statement:
             if step.label == label:
                 return step
         raise ValueError(f"{self.id} has no step {label!r}; it has {', '.join(s.label for s in self.steps)}")
-
-
-@dataclass(frozen=True)
-class Row:
-    """A step with its certificate and that of its false twin (None for a step by hand)."""
-
-    step: Step
-    certificate: Certificate
-    twin: Certificate | None
-
-    @property
-    def ok(self) -> bool:
-        return self.certificate.ok and (self.twin is None or self.twin.refuted)
-
-    def _lines(self) -> list[str]:
-        conditions = self.step.conditions()
-        return ([f"for {conditions}"] if conditions else []) + self.certificate.lines()
-
-
-class Rows(tuple[Row, ...]):
-    """Steps in full: words, equation, conditions and what the check found. Shows itself in a notebook."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "\n\n".join("\n  ".join([repr(row.step), *row._lines()]) for row in self)
-
-    def _repr_html_(self) -> str:
-        return "".join(
-            f"<div class='step'><p><code>{html.escape(row.step.label)}</code> "
-            f"{as_html(row.step.says)}</p>"
-            f"<div class='math notranslate nohighlight'>\\[{html.escape(row.step.latex())}\\]</div>"
-            f"<p class='certificate'>{'<br>'.join(map(as_html, row._lines()))}</p></div>"
-            for row in self
-        )
-
-
-@dataclass(frozen=True, repr=False)
-class Report:
-    """The outcome of :func:`prove`; prints as a table, the same on every run."""
-
-    statement: Statement
-    rows: tuple[Row, ...]
-    proved: bool
-    seconds: float
-
-    def __getitem__(self, labels: str | tuple[str, ...]) -> Rows:
-        """The steps with these labels, in full: ``report["derivative", "odd"]``."""
-        wanted = [self.statement.step(x) for x in ((labels,) if isinstance(labels, str) else labels)]
-        return Rows(row for step in wanted for row in self.rows if row.step is step)
-
-    def _cells(self) -> list[tuple[str, str, str, str]]:
-        return [
-            (
-                row.step.label,
-                row.certificate.kind,
-                row.certificate.verdict,
-                "" if row.twin is None else "rejected" if row.twin.refuted else "NOT REFUTED",
-            )
-            for row in self.rows
-        ]
-
-    def _outcome(self) -> str:
-        return f"{self.statement.id}: {self.statement.status if self.proved else 'NOT PROVED'}"
-
-    def __str__(self) -> str:
-        table = [("step", "kind", "verdict", "false twin"), *self._cells()]
-        widths = [max(len(row[i]) for row in table) for i in range(4)]
-        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in table]
-        lines.insert(1, "  ".join("-" * w for w in widths))
-        failures = [f"{r.step.label}: {c.detail}" for r in self.rows for c in _failed(r)]
-        return "\n".join([*lines, *failures, self._outcome()])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        head = "".join(
-            f"<th style='text-align:left'>{c}</th>" for c in ("step", "kind", "verdict", "false twin")
-        )
-        body = "".join(
-            f"<tr><td style='text-align:left'><code>{html.escape(label)}</code></td>"
-            + "".join(f"<td style='text-align:left'>{html.escape(c)}</td>" for c in cells)
-            + "</tr>"
-            for label, *cells in self._cells()
-        )
-        failures = "".join(f"<p>{html.escape(c.detail)}</p>" for r in self.rows for c in _failed(r))
-        return (
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{failures}"
-            f"<p><strong>{html.escape(self._outcome())}</strong></p>"
-        )
-
-
-def _failed(row: Row) -> list[Certificate]:
-    twin = [row.twin] if row.twin is not None and not row.twin.refuted else []
-    return ([] if row.certificate.ok else [row.certificate]) + twin
 
 
 def prove(statement: Statement) -> Report:
@@ -932,67 +835,3 @@ def refute(step: Step) -> Certificate:
     if step.twin is None:
         raise ValueError(f"step {step.label} is by hand and has no twin")
     return step.twin.run()
-
-
-def _interval_words(x: sp.Symbol, interval: sp.Set) -> str:
-    low, high = interval.inf, interval.sup
-    if low == high:
-        return f"{x} = {low}"
-    left = "" if low.is_infinite else f"{low} {'<' if interval.contains(low) != sp.true else '<='} "
-    right = "" if high.is_infinite else f" {'<' if interval.contains(high) != sp.true else '<='} {high}"
-    if left and not right:
-        return f"{x} {'>=' if interval.contains(low) == sp.true else '>'} {low}"
-    return f"{left}{x}{right}" if left or right else f"{x} real"
-
-
-# --- typesetting --------------------------------------------------------------------------------------------
-
-
-class _Printer(LatexPrinter):  # type: ignore[misc]
-    def _as_ordered_terms(self, expr: sp.Expr, order: str | None = None) -> list[sp.Expr]:
-        """Low powers first, and no minus sign in front where it can be avoided."""
-        terms = list(super()._as_ordered_terms(expr, order=order))
-        first = next((i for i, term in enumerate(terms) if not _is_negative(term)), 0)
-        return [terms.pop(first), *terms]
-
-    def _print_Derivative(self, expr: sp.Expr) -> str:
-        d = "d" if len(expr.expr.free_symbols) == 1 else r"\partial"
-        return rf"\frac{{{d}}}{{{d} {self._print(expr.variables[0])}}} \left[{self._print(expr.expr)}\right]"
-
-    def _print_atan2(self, expr: sp.Expr) -> str:
-        v, u = (self._print(a) for a in expr.args)
-        return rf"\mathop{{\text{{atan2}}}}\nolimits\left({v}, {u}\right)"
-
-
-def _is_negative(term: sp.Expr) -> bool:
-    return bool(term.as_coeff_Mul()[0].is_negative)
-
-
-_WRITTEN = {
-    "alpha": "α",
-    "beta": "β",
-    "theta": "θ",
-    "kappa": "κ",
-    "phi": "φ",
-    "pi": "π",
-    "sqrt": "√",
-    "<=": "≤",
-    ">=": "≥",
-    "!=": "≠",
-    "->": "→",
-    "*": "\N{NARROW NO-BREAK SPACE}",
-}
-_WRITABLE = re.compile(
-    r"(?:\*\*|\^)(\d+)\b|\b(?:alpha|beta|theta|kappa|phi|pi|sqrt)(?![a-z])|[<>!]=|->|\*(?!\*)"
-)
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def as_html(text: str) -> str:
-    """Plain text as HTML, with Greek letters, exponents and relations as one writes them."""
-    written = _WRITABLE.sub(lambda m: m[1].translate(_RAISED) if m[1] else _WRITTEN[m[0]], text)
-    return html.escape(written)
-
-
-def _latex(expr: sp.Expr) -> str:
-    return str(_Printer({"inv_trig_style": "full", "order": "rev-grlex"}).doprint(expr))

@@ -17,7 +17,11 @@ HERE = Path(__file__).parent
 # kernels inherit these: set order and sums must not vary from run to run
 DETERMINISTIC = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
 NOTEBOOK_METADATA = {
-    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "kernelspec": {
+        "display_name": "Python 3",
+        "language": "python",
+        "name": "python3",
+    },
     "language_info": {"name": "python"},
 }
 # what a cell may keep: its figure's caption and alt text, and tags; never timings or an editor's state
@@ -30,12 +34,20 @@ def normalise(notebook: nbformat.NotebookNode) -> None:
     """Drop the metadata that depends on who runs the notebook."""
     notebook.metadata = nbformat.from_dict(NOTEBOOK_METADATA)
     for cell in notebook.cells:
-        cell.metadata = nbformat.from_dict({k: cell.metadata[k] for k in CELL_METADATA if k in cell.metadata})
+        cell.metadata = nbformat.from_dict(
+            {
+                k: cell.metadata[k]
+                for k in CELL_METADATA
+                if k in cell.metadata
+            }
+        )
 
 
 def execute(path: Path) -> str:
     """Return the text of the executed notebook; raise if a cell fails or writes to stderr."""
-    notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+    notebook = nbformat.reads(
+        path.read_text(encoding="utf-8"), as_version=4
+    )
     normalise(notebook)
     NotebookClient(
         notebook,
@@ -49,7 +61,9 @@ def execute(path: Path) -> str:
     for number, cell in enumerate(notebook.cells, start=1):
         for output in cell.get("outputs", ()):
             if output.get("name") == "stderr":
-                raise ValueError(f"cell {number} wrote to stderr: {output.text.strip()}")
+                raise ValueError(
+                    f"cell {number} wrote to stderr: {output.text.strip()}"
+                )
     normalise(notebook)  # the kernel has put its version into the metadata
     nbformat.validate(notebook)
     return nbformat.writes(notebook).rstrip("\n") + "\n"
@@ -63,13 +77,25 @@ def main(arguments: list[str]) -> int:
         start = time.perf_counter()
         try:
             executed[path] = execute(path)
-        except (CellExecutionError, CellTimeoutError, ValueError, OSError) as error:
-            print(f"{path}: FAILED\n{ANSI_COLOUR.sub('', str(error))}", file=sys.stderr)
+        except (
+            CellExecutionError,
+            CellTimeoutError,
+            ValueError,
+            OSError,
+        ) as error:
+            print(
+                f"{path}: FAILED\n{ANSI_COLOUR.sub('', str(error))}",
+                file=sys.stderr,
+            )
         else:
-            print(f"{path}: executed in {time.perf_counter() - start:.1f} s", flush=True)
+            print(
+                f"{path}: executed in {time.perf_counter() - start:.1f} s",
+                flush=True,
+            )
     if len(executed) < len(paths):
         print(
-            f"{len(paths) - len(executed)} of {len(paths)} notebooks failed; nothing stored", file=sys.stderr
+            f"{len(paths) - len(executed)} of {len(paths)} notebooks failed; nothing stored",
+            file=sys.stderr,
         )
         return 1
     for path, text in executed.items():

@@ -117,10 +117,19 @@ EVERY = [pytest.param(draw, id=name) for name, draw in (DRAWN | OTHER_DATA).item
 
 
 SAYS = {
-    "chord_and_arc": ["SLERP", "nGPT step", "chord", "$h$", "$h_A$", "= 30.0°", "= 19.1°", "= 10.9°"],
+    "chord_and_arc": [
+        "SLERP",
+        "nGPT step",
+        "chord",
+        "$h$",
+        r"$h_{\mathrm{A}}$",
+        "= 30.0°",
+        "= 19.1°",
+        "= 10.9°",
+    ],
     "bisector_frame": [r"$\cos(\theta/2)$", r"$\alpha = 0$", "1/4", "nGPT 19.5°", "SLERP 27.5°", "= 55.0°"],
-    "halving": ["$h_0$", "$h_3$", "$h_A$", r"$\theta$", r"$\theta/2$", r"$\theta/8$"],
-    "step_on_sphere": ["SLERP", "nGPT", "chord", "$h$", "$h_A$"],
+    "halving": ["$h_0$", "$h_3$", r"$h_{\mathrm{A}}$", r"$\theta$", r"$\theta/2$", r"$\theta/8$"],
+    "step_on_sphere": ["SLERP", "nGPT", "chord", "$h$", r"$h_{\mathrm{A}}$"],
     "gap_over_alpha": [r"step size $\alpha$", "gap  $G", "= 45°", "= 170°", "lags", "leads", "20°", "−20°"],
     "gap_map": [r"step size $\alpha$", r"angle $\theta$", "$G = 0$", "lags", "leads", "10°", "−10°", "180°"],
     "largest_gap": [r"angle $\theta$", "largest gap", "0.46°", "4.07°", "17.0°", "49.6°", "lags", "leads"],

@@ -300,7 +300,7 @@ def test_the_plain_table():
     assert head.split() == ["claim", "paper", "here", "error", "bound", "verdict"]
     assert set(rule) == {"-", " "}
     assert len(rows) == len(CLAIMS) + 1
-    assert rows[-1] == f"{len(CLAIMS)} of {len(CLAIMS)} claims reproduced"
+    assert rows[-1].startswith(f"{len(CLAIMS)} of {len(CLAIMS)} claims reproduced (")
     assert {row.index("reproduced") for row in rows[:-1]} == {head.index("verdict")}
     assert repr(RESULTS) == text
 

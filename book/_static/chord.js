@@ -65,7 +65,7 @@
       write("theta-value", `${part("theta").value}°`);
       write("share-value", degrees(share));
       write("phi-value", degrees(phi));
-      write("gap-value", degrees(exact ? 0 : gap));
+      write("gap-value", !exact && Math.abs(gap) < Math.PI / 36000 ? "less than 0.01°" : degrees(exact ? 0 : gap));
       write("words", words);
       const spoken = `step ${degrees(phi)}, SLERP ${degrees(share)}, ${words}`;
       part("alpha").setAttribute("aria-valuetext", `${alpha.toFixed(2)}: ${spoken}`);

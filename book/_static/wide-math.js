@@ -7,6 +7,11 @@ addEventListener("load", async () => {
       const width = formula.querySelector("svg").getBoundingClientRect().width;
       formula.classList.toggle("wide", block !== null && width > block.clientWidth);
     }
+    // a table that scrolls can be scrolled with the keyboard
+    for (const table of document.querySelectorAll(".bd-article table")) {
+      if (table.scrollWidth > table.clientWidth) table.tabIndex = 0;
+      else table.removeAttribute("tabindex");
+    }
   };
   mark();
   addEventListener("resize", mark);

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import sympy as sp
-from sympy import Interval, S, atan, cos, oo, sin
+from sympy import Interval, S, atan, cos, oo, pi, sin
 
 from ngeodesic.proof import Above, ByHand, Identity, SameDerivative, Sign, Statement, Step
 from ngeodesic.statements.angle_law import (
     BETA,
     HALF,
+    IN_ALPHA,
     POSITIVE,
     RATIONAL,
     alpha,
+    beta,
     phi,
-    phi_atan2,
     t,
     theta,
 )
+from ngeodesic.statements.cubic_law import kappa_3, upper_bound
+from ngeodesic.statements.triple_zero import MIRRORED, gamma
 
-phi_moved = sp.Symbol("phi", real=True)
+phi_moved = sp.Symbol("varphi", real=True)
+delta = sp.Symbol("delta", real=True)  # theta - t
 
-phi_from_target = phi_atan2.subs(alpha, 1 - alpha)
-remaining_cotangent = (alpha + (1 - alpha) * cos(theta)) / ((1 - alpha) * sin(theta))
+remaining_cotangent = cos(theta) / sin(theta) + alpha / (1 - alpha) / sin(theta)
 
-AT_ZEROS = {alpha: (S.Half, S.One)}
 INSIDE = {alpha: Interval.open(0, 1), t: POSITIVE}
 BELOW_ONE = {alpha: Interval.open(-oo, 1), t: POSITIVE}
+BELOW_HALF = {alpha: Interval(0, S.Half), t: POSITIVE, delta: POSITIVE}
+LONGER = {theta: t + delta, **BETA}
 FREE = {alpha: S.Reals, phi_moved: S.Reals, theta: POSITIVE}
 
 CONTRACTION = Statement(
@@ -49,46 +53,47 @@ CONTRACTION = Statement(
         "The note, section 'Scalar step': contraction by 1 - alpha, exact at 1/2. The cotangent form, the "
         "sides and the rate are ours."
     ),
-    status="proved-by-hand + checked",
     uses=("ng-angle-law", "ng-triple-zero", "ng-cubic-law"),
     steps=(
         Step(
             "swap",
-            "What is left is the angle of the step 1 - alpha: the same chord, seen from h_A.",
-            SameDerivative(
-                phi_atan2 + phi_from_target,
-                theta,
-                variable=t,
-                at=S.Zero,
-                domain={alpha: S.Reals, t: POSITIVE},
-                where=RATIONAL,
-                cuts=AT_ZEROS,
+            (
+                "What is left, theta' = theta - phi, is the angle of the step 1 - alpha, whose beta is "
+                "gamma: the same chord, seen from h_A."
             ),
-            SameDerivative(
-                phi_atan2 - phi_from_target,
-                theta,
-                variable=t,
-                at=S.Zero,
-                domain={alpha: S.Reals, t: POSITIVE},
-                where=RATIONAL,
-                cuts=AT_ZEROS,
-            ),
+            Identity(theta - phi, theta / 2 - atan(gamma * t), domain=IN_ALPHA, where=RATIONAL | MIRRORED),
+            Identity(theta - phi, theta / 2 + atan(gamma * t), domain=IN_ALPHA, where=RATIONAL | MIRRORED),
+            facts=("plane coordinates",),
+        ),
+        Step(
+            "right-angle",
+            "Both sides are equal at t = 1 and have the same derivative by t.",
+            SameDerivative(atan(1 / t), pi / 2 - atan(t), variable=t, at=S.One, domain={t: POSITIVE}),
+            SameDerivative(atan(1 / t), pi / 2 + atan(t), variable=t, at=S.One, domain={t: POSITIVE}),
         ),
         Step(
             "cotangent",
-            "The quotient of the coordinates of ng-angle-law at 1 - alpha.",
-            Identity(
-                remaining_cotangent,
-                cos(theta) / sin(theta) + alpha / (1 - alpha) / sin(theta),
-                domain=BELOW_ONE,
-                where=RATIONAL,
+            (
+                "The right side is pi/2 - theta', by right-angle. Both sides are equal at alpha = 1/2 and "
+                "have the same derivative by alpha. So cot theta' is what stands in the first arctan."
             ),
-            Identity(
-                remaining_cotangent,
-                cos(theta) / sin(theta) - alpha / (1 - alpha) / sin(theta),
+            SameDerivative(
+                atan(remaining_cotangent),
+                atan(1 / t) - atan(beta * t),
+                variable=alpha,
+                at=S.Half,
                 domain=BELOW_ONE,
-                where=RATIONAL,
+                where=RATIONAL | BETA,
             ),
+            SameDerivative(
+                atan(remaining_cotangent),
+                atan(1 / t) + atan(beta * t),
+                variable=alpha,
+                at=S.Half,
+                domain=BELOW_ONE,
+                where=RATIONAL | BETA,
+            ),
+            facts=("inverse functions",),
         ),
         Step(
             "moves",
@@ -147,12 +152,19 @@ CONTRACTION = Statement(
         ),
         Step(
             "small-angle",
-            (
-                "t <= theta for theta <= pi/2, so the upper bound of ng-cubic-law gives |G|/theta <= |beta| "
-                "(1 - beta^2) theta^2/3."
-            ),
+            "t < theta for theta <= pi/2.",
             Above(theta, t, variable=t, at=S.Zero, domain={t: Interval.Lopen(0, 1)}, where=RATIONAL),
             Above(theta, 2 * t, variable=t, at=S.Zero, domain={t: Interval.Lopen(0, 1)}, where=RATIONAL),
+        ),
+        Step(
+            "rate",
+            (
+                "For alpha <= 1/2 the upper bound of ng-cubic-law is at most 4 kappa_3 theta^3/3, and G >= "
+                "0: |G|/theta <= (4/3) |kappa_3| theta^2. Above 1/2 the same, as G and kappa_3 only change "
+                "their sign under alpha -> 1 - alpha."
+            ),
+            Sign(4 * kappa_3 * theta**3 / 3 - upper_bound, ">=", domain=BELOW_HALF, where=LONGER),
+            Sign(kappa_3 * theta**3 / 3 - upper_bound, ">=", domain=BELOW_HALF, where=LONGER),
         ),
         Step(
             "steady-growth",
@@ -165,7 +177,7 @@ CONTRACTION = Statement(
             "Repeated steps.",
             ByHand(
                 "cot theta_k >= cot theta_0 + k alpha/(1 - alpha) grows without bound, so theta_k -> 0; "
-                "then the rate of small-angle gives theta_(k+1)/theta_k -> 1 - alpha",
+                "then rate gives theta_(k+1)/theta_k -> 1 - alpha",
                 r"\cot\theta_k \ge \cot\theta_0 + \frac{k \alpha}{1 - \alpha}",
             ),
         ),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sympy as sp
-from sympy import Derivative, Interval, S, exp, factorial, log, sqrt
+from sympy import Derivative, Interval, S, atan, exp, factorial, log, oo
 
-from ngeodesic.proof import Above, ByHand, Identity, Series, Sign, Statement, Step
+from ngeodesic.proof import Above, ByHand, Identity, Sign, Statement, Step
 from ngeodesic.statements.angle_law import IN_BETA, POSITIVE, alpha, beta, t, theta
-from ngeodesic.statements.triple_zero import FROM_BETA, gap_tangents, prefactor
+from ngeodesic.statements.triple_zero import gap_tangents, prefactor
 
-x, m, u, w = sp.symbols("x m u w", real=True)  # u = 1 - alpha, w = u^(m-1)
+x, b = sp.symbols("x b", real=True)  # b = 1/sqrt 3
+u, v = sp.symbols("u v", real=True)  # real and imaginary part of the logistic function at i theta
 
 
 def cumulant(n: int) -> sp.Expr:
@@ -29,7 +30,8 @@ kappa_5 = kappa_3 * (1 - 12 * alpha + 12 * alpha**2)
 cubic_gap = kappa_3 * theta**3 / 6
 upper_bound = prefactor * t**3 / 3
 lower_bound = prefactor * t**3 / (1 + t**2) / (1 + beta**2 * t**2) / 3
-best_beta = sqrt(3) / 3
+phase_real = (1 - beta) * (1 - beta * t**2) / (1 + beta**2 * t**2) / 2
+phase_imaginary = (1 - beta**2) * t / (1 + beta**2 * t**2) / 2
 
 
 def series_gap(terms: int) -> sp.Expr:
@@ -42,16 +44,7 @@ def series_gap(terms: int) -> sp.Expr:
     )
 
 
-_kappas = sp.symbols("kappa_3 kappa_5 kappa_7 kappa_9", real=True)
-_partial_sum = sp.Add(
-    *((-1) ** k * kappa * theta ** (2 * k + 3) / factorial(2 * k + 3) for k, kappa in enumerate(_kappas))
-)
-_wrong_sum = _partial_sum.subs(_kappas[3], -_kappas[3])
-_CUMULANTS = FROM_BETA | {
-    kappa: sp.factor(cumulant(2 * k + 3).subs(alpha, FROM_BETA[alpha])) for k, kappa in enumerate(_kappas)
-}
-_mirrored = -alpha * (1 - alpha) * m * w  # D of (1 - alpha)^m
-IN_POWERS = {alpha: S.Reals, m: S.Reals, w: S.Reals}
+PHASE = {u: phase_real, v: phase_imaginary}
 UNIT = {alpha: Interval(0, 1)}
 BERNOULLI = {**UNIT, x: S.Reals}
 LAGGING = {beta: Interval(0, 1), t: POSITIVE}  # 0 <= alpha <= 1/2
@@ -65,6 +58,12 @@ def _next(label: str, before: sp.Expr, after: sp.Expr, wrong: sp.Expr) -> Step:
         Identity(derived, after, domain={alpha: S.Reals}),
         Identity(derived, wrong, domain={alpha: S.Reals}),
     )
+
+
+def _along(label: str, says: str, moving: sp.Expr, slope: sp.Expr, wrong: sp.Expr) -> Step:
+    turned = (1 + t**2) * Derivative(moving, t) / 2  # the derivative by theta
+    check, twin = (Identity(turned, e, domain=IN_BETA, where=PHASE) for e in (slope, wrong))
+    return Step(label, says, check, twin)
 
 
 kappa_2 = alpha * (1 - alpha)
@@ -81,9 +80,10 @@ CUBIC_LAW = Statement(
         "the series converges for |theta| < sqrt(pi^2 + log^2((1 - alpha)/alpha)), so on all of (0, pi). "
         "kappa_3 = alpha (1 - alpha)(1 - 2 alpha), kappa_5 = kappa_3 (1 - 12 alpha + 12 alpha^2), and "
         "kappa_3 divides every odd cumulant from kappa_3 on. Leading term: kappa_3 theta^3/6, at most (sqrt "
-        "3/108) theta^3 on [0, 1], only at alpha = (3 - sqrt 3)/6. For all theta in (0, pi) and 0 <= alpha "
-        "<= 1/2: beta (1 - beta^2) t^3/(3 (1 + t^2)(1 + beta^2 t^2)) <= G <= beta (1 - beta^2) t^3/3; for "
-        "1/2 <= alpha <= 1 the same holds for -G with beta replaced by -beta."
+        "3/108) theta^3 on [0, 1], only at alpha = (3 - sqrt 3)/6; max over alpha of G ~ (sqrt 3/108) "
+        "theta^3 for theta -> 0. For all theta in (0, pi) and 0 <= alpha <= 1/2: beta (1 - beta^2) t^3/(3 "
+        "(1 + t^2)(1 + beta^2 t^2)) <= G <= beta (1 - beta^2) t^3/3; for 1/2 <= alpha <= 1 the same holds "
+        "for -G with beta replaced by -beta."
     ),
     hypotheses=(
         "theta in (0, pi), t = tan(theta/2)",
@@ -91,13 +91,11 @@ CUBIC_LAW = Statement(
             "alpha in [0, 1], beta = 1 - 2 alpha; at alpha = 0 and 1 the gap and the odd cumulants from "
             "kappa_3 on are 0"
         ),
-        "for the bound: 0 <= alpha <= 1/2",
     ),
     paper=(
         "The note, section 'Scalar step': cubic scaling, from ratios 8.15, 8.04, 8.01 under halving of "
         "theta. The coefficients, the convergence and the bound are ours."
     ),
-    status="proved-by-hand + checked",
     uses=("ng-angle-law", "ng-gap-integral", "ng-triple-zero"),
     steps=(
         Step(
@@ -130,17 +128,49 @@ CUBIC_LAW = Statement(
         _next("kappa-5", kappa_4, kappa_5, kappa_3 * (1 + 12 * alpha + 12 * alpha**2)),
         Step(
             "mirror",
-            "D = alpha (1 - alpha) d/d alpha turns f(1 - alpha) into -(D f)(1 - alpha): for f = alpha^m as "
-            "below, so for every polynomial. kappa_2 is even about 1/2, so kappa_3, kappa_5, ... are odd "
-            "about 1/2, hence 0 there; and D leaves the factor alpha (1 - alpha).",
-            Identity(_mirrored, -u * (1 - u) * m * w, domain=IN_POWERS, where={u: 1 - alpha}),
-            Identity(_mirrored, u * (1 - u) * m * w, domain=IN_POWERS, where={u: 1 - alpha}),
+            "kappa_3 divides kappa_5, kappa_7, ...",
+            ByHand(
+                "D = alpha (1 - alpha) d/d alpha turns f(1 - alpha) into -(D f)(1 - alpha), by the chain "
+                "rule, so it turns a polynomial that is even about alpha = 1/2 into an odd one and back; "
+                "kappa_2 is even, so kappa_3, kappa_5, ... are odd, hence 0 at 1/2; and D leaves the factor "
+                "alpha (1 - alpha); a polynomial that is 0 at 0, 1/2 and 1, the simple zeros of kappa_3, is "
+                "divisible by it",
+                r"\kappa_{2k+1}(1 - \alpha) = -\kappa_{2k+1}(\alpha), \qquad \kappa_3 \mid \kappa_{2k+1}",
+            ),
+        ),
+        _along(
+            "phase",
+            "t = tan(theta/2) gives d/d theta = (1 + t^2)/2 d/dt. The derivative of phi by theta is the "
+            "real part u of p = alpha e^(i theta)/(1 - alpha + alpha e^(i theta)), the logistic function at "
+            "i theta; v is the imaginary part.",
+            atan(t) - atan(beta * t),
+            u,
+            u + beta,
+        ),
+        _along(
+            "phase-real",
+            "The derivative of u is 2 u v - v, the real part of i p(1 - p).",
+            phase_real,
+            2 * u * v - v,
+            2 * u * v + v,
+        ),
+        _along(
+            "phase-imaginary",
+            "The derivative of v is u - u^2 + v^2, the imaginary part of i p(1 - p).",
+            phase_imaginary,
+            u - u**2 + v**2,
+            u - u**2 - v**2,
         ),
         Step(
             "taylor",
-            "The series against the arctan form, through theta^9.",
-            Series(gap_tangents, _partial_sum, variable=t, order=11, domain=IN_BETA, where=_CUMULANTS),
-            Series(gap_tangents, _wrong_sum, variable=t, order=11, domain=IN_BETA, where=_CUMULANTS),
+            "At theta = 0, u = alpha and v = 0. So the Taylor series of G = alpha theta - phi at theta = 0 "
+            "is the series of the claim.",
+            ByHand(
+                "the derivative of phi is the real part of p, and p' = i p(1 - p); by induction, as in "
+                "recursion, the n-th derivative of phi is the real part of i^(n-1) P_n(p), at theta = 0 of "
+                "i^(n-1) kappa_n",
+                r"\varphi^{(2k+1)}(0) = (-1)^k \kappa_{2k+1}, \qquad \varphi^{(2k)}(0) = 0",
+            ),
         ),
         Step(
             "radius",
@@ -148,7 +178,8 @@ CUBIC_LAW = Statement(
             ByHand(
                 "K(z) = log(1 - alpha + alpha e^z) is analytic in the disc up to the nearest zeros of its "
                 "argument, z = log((1 - alpha)/alpha) + i pi and its conjugate; phi(theta) = Im K(i theta), "
-                "as both are continuous arguments of 1 - alpha + alpha e^(i theta) and 0 at theta = 0",
+                "as both are continuous arguments of 1 - alpha + alpha e^(i theta) and 0 at theta = 0; so "
+                "phi is the sum of its Taylor series there; for alpha = 0 and 1 all terms of G are 0",
                 r"|\theta| < \sqrt{\pi^2 + \log^2\frac{1 - \alpha}{\alpha}}",
             ),
         ),
@@ -160,26 +191,29 @@ CUBIC_LAW = Statement(
         ),
         Step(
             "amplitude-max",
-            "beta (1 - beta^2) is at most 2 sqrt(3)/9, so kappa_3/6 is at most sqrt(3)/108.",
-            Identity(
-                2 * sqrt(3) / 9 - prefactor,
-                (beta - best_beta) ** 2 * (beta + 2 * best_beta),
-                domain={beta: S.Reals},
+            (
+                "Put in b = 1/sqrt 3, with 3 b^2 = 1 and 2 b^3 = 2 sqrt(3)/9: beta (1 - beta^2) is at most 2 "
+                "sqrt(3)/9, so kappa_3/6 is at most sqrt(3)/108."
             ),
             Identity(
-                2 * sqrt(3) / 9 - prefactor,
-                (beta - best_beta) ** 2 * (beta - 2 * best_beta),
-                domain={beta: S.Reals},
+                2 * b**3 - beta * (3 * b**2 - beta**2),
+                (beta - b) ** 2 * (beta + 2 * b),
+                domain={beta: S.Reals, b: S.Reals},
+            ),
+            Identity(
+                2 * b**3 - beta * (3 * b**2 - beta**2),
+                (beta - b) ** 2 * (beta - 2 * b),
+                domain={beta: S.Reals, b: S.Reals},
             ),
         ),
         Step(
             "amplitude-place",
             (
-                "The last factor is positive on [-1, 1]: equality only at beta = 1/sqrt(3), alpha = (3 - "
-                "sqrt 3)/6."
+                "As b > 1/2, the last factor is positive on [-1, 1]: equality only at beta = b, alpha = (1 - "
+                "b)/2 = (3 - sqrt 3)/6."
             ),
-            Sign(beta + 2 * best_beta, ">", domain={beta: Interval(-1, 1)}),
-            Sign(beta - 2 * best_beta, ">", domain={beta: Interval(-1, 1)}),
+            Sign(beta + 2 * b, ">", domain={beta: Interval(-1, 1), b: Interval.open(S.Half, oo)}),
+            Sign(beta - 2 * b, ">", domain={beta: Interval(-1, 1), b: Interval.open(S.Half, oo)}),
         ),
         Step(
             "upper",
@@ -192,6 +226,24 @@ CUBIC_LAW = Statement(
             "It is at least s^2/((1 + beta^2 t^2)(1 + t^2)) for s <= t.",
             Above(gap_tangents, lower_bound, relation=">=", variable=t, at=S.Zero, domain=LAGGING),
             Above(gap_tangents, 2 * lower_bound, relation=">=", variable=t, at=S.Zero, domain=LAGGING),
+        ),
+        Step(
+            "mirrored-bound",
+            "For 1/2 <= alpha <= 1.",
+            ByHand(
+                "by ng-triple-zero (odd), -G is the gap for -beta, which is in [0, 1]",
+                r"G(1 - \alpha, \theta) = -G(\alpha, \theta)",
+            ),
+        ),
+        Step(
+            "largest",
+            "The largest gap for small theta.",
+            ByHand(
+                "by upper and amplitude-max, G <= 2 sqrt(3)/27 t^3 for every alpha in [0, 1]; by lower, at "
+                "beta = 1/sqrt 3, the largest G is at least this divided by (1 + t^2)(1 + t^2/3); and t is "
+                "theta/2 up to higher order",
+                r"\max_\alpha G \sim \frac{2 \sqrt 3}{27} t^3 \sim \frac{\sqrt 3}{108} \theta^3",
+            ),
         ),
     ),
 )

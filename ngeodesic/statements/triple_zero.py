@@ -6,10 +6,11 @@ import sympy as sp
 from sympy import Derivative, Integral, Interval, S, atan, cos, oo, pi, sin
 
 from ngeodesic.proof import Above, ByHand, Identity, SameDerivative, Sign, Statement, Step
-from ngeodesic.statements.angle_law import BETA, IN_BETA, POSITIVE, alpha, beta, phi, t, theta
+from ngeodesic.statements.angle_law import BETA, IN_ALPHA, IN_BETA, POSITIVE, alpha, beta, phi, t, theta
 
 s, u, x = sp.symbols("s u x", real=True)  # integration variables; x = theta/2
 q, w, r = sp.symbols("q w r", real=True)  # q = sqrt(t/x - 1), w = 1/q, r = beta t/q
+gamma, m = sp.symbols("gamma m", real=True)  # beta of 1 - alpha; tan(u/2)
 
 gap = alpha * theta - phi
 gap_tangents = atan(beta * t) - beta * atan(t)
@@ -21,11 +22,14 @@ trig_integrand = sin(u) ** 2 / (cos(u) ** 2 + beta**2 * sin(u) ** 2)
 max_gap = atan(q) - q / (1 + q**2)  # = atan(q) - x q / tan(x)
 max_beta = q / t
 gap_at_ratio = atan(r * q) - r * q / (1 + q**2)  # the gap at beta = r beta*
+gap_mirrored = atan(gamma * t) - gamma * atan(t)
 loss = atan(w) + w / (1 + w**2)  # pi/2 - max_gap at q = 1/w
 
 IN_INTEGRAL = {**IN_BETA, s: Interval(0, oo)}
 FROM_BETA = {alpha: (1 - beta) / 2, theta: 2 * atan(t)}
-SQUARES = {sin(u) ** 2: s**2 / (1 + s**2), cos(u) ** 2: 1 / (1 + s**2)}  # s = tan(u)
+TANGENT = {u: 2 * atan(m), s: sin(u) / cos(u)}
+MIRRORED = {beta: 1 - 2 * alpha, gamma: 1 - 2 * (1 - alpha)}
+IN_QUARTER = {beta: S.Reals, m: Interval.Ropen(0, 1)}  # 0 <= u < pi/2
 IN_Q = {**IN_BETA, q: POSITIVE}
 FROM_Q = {x: t / (1 + q**2)}
 
@@ -48,7 +52,6 @@ GAP_INTEGRAL = Statement(
         "phi the signed angle of ng-angle-law",
     ),
     paper="The note defines G (section 'Scalar step'); both forms are ours.",
-    status="proved-exact",
     uses=("ng-angle-law",),
     steps=(
         Step(
@@ -78,8 +81,9 @@ GAP_INTEGRAL = Statement(
         Step(
             "substitution",
             "The integrand of the numeric code: s = tan(u), ds = (1 + s^2) du, u from 0 to theta/2 < pi/2.",
-            Identity(trig_integrand, integrand * (1 + s**2), domain=IN_INTEGRAL, where=SQUARES),
-            Identity(trig_integrand, integrand, domain=IN_INTEGRAL, where=SQUARES),
+            Identity(trig_integrand, integrand * (1 + s**2), domain=IN_QUARTER, where=TANGENT),
+            Identity(trig_integrand, integrand, domain=IN_QUARTER, where=TANGENT),
+            facts=("change of variable",),
         ),
     ),
 )
@@ -120,7 +124,6 @@ TRIPLE_ZERO = Statement(
         "The note, section 'Scalar step': zeros at 0, 1/2, 1, oddness, and 'the step lags', which holds "
         "below 1/2. 'Only if' and the sign on each side are ours."
     ),
-    status="proved-exact",
     uses=("ng-gap-integral",),
     steps=(
         Step(
@@ -147,9 +150,9 @@ TRIPLE_ZERO = Statement(
         _side("above-one", "alpha > 1: the prefactor is positive.", ">", S.One, oo),
         Step(
             "odd",
-            "alpha -> 1 - alpha is beta -> -beta: the integral stays, the prefactor changes its sign.",
-            Identity(amplitude.subs(alpha, 1 - alpha), -amplitude, domain={alpha: S.Reals}),
-            Identity(amplitude.subs(alpha, 1 - alpha), amplitude, domain={alpha: S.Reals}),
+            "alpha -> 1 - alpha is beta -> -beta, and arctan is odd.",
+            Identity(gap_mirrored, -gap_tangents, domain=IN_ALPHA, where=MIRRORED),
+            Identity(gap_mirrored, gap_tangents, domain=IN_ALPHA, where=MIRRORED),
         ),
     ),
 )
@@ -170,7 +173,6 @@ MAX_GAP = Statement(
         "The note, section 'Scalar step': the largest gaps at four angles, found numerically. The closed "
         "form, the place and the supremum are ours."
     ),
-    status="proved-by-hand + checked",
     uses=("ng-gap-integral", "ng-triple-zero"),
     steps=(
         Step(
@@ -196,6 +198,14 @@ MAX_GAP = Statement(
             ),
             Above(
                 t * (15 + 3 * t**2) / (15 + 9 * t**2), atan(t), variable=t, at=S.Zero, domain={t: POSITIVE}
+            ),
+        ),
+        Step(
+            "place-bounds",
+            "In terms of alpha* = (1 - beta*)/2.",
+            ByHand(
+                "0 < beta* < 1/sqrt 3 gives alpha* < 1/2 and alpha* > (1 - 1/sqrt 3)/2 = (3 - sqrt 3)/6",
+                r"\frac{3 - \sqrt 3}{6} < \alpha^* < \frac12",
             ),
         ),
         Step(
@@ -256,25 +266,53 @@ MAX_GAP = Statement(
             Above(gap_at_ratio, max_gap, variable=r, at=S.One, domain={r: Interval.open(1, oo), q: POSITIVE}),
         ),
         Step(
-            "grows",
-            (
-                "At a fixed beta in (0, 1) the gap grows with t; with the best beta of the smaller angle, "
-                "so does the maximum."
+            "both-signs",
+            "So far beta >= 0, where G >= 0. By ng-triple-zero (odd), |G| takes the same values for -beta.",
+            ByHand(
+                "the largest |G| for alpha in [0, 1], beta in [-1, 1], is the value at beta* and at -beta*, "
+                "and at no other place; as beta* is in (0, 1), alpha* and 1 - alpha* are in (0, 1)",
+                r"\max_{0 \le \alpha \le 1} |G| = \arctan q - \frac{x q}{t}",
             ),
+        ),
+        Step(
+            "grows",
+            "At a fixed beta in (0, 1) the gap grows with t.",
             Sign(Derivative(gap_tangents, t), ">", domain={beta: Interval.open(0, 1), t: POSITIVE}),
             Sign(Derivative(gap_tangents, t), "<", domain={beta: Interval.open(0, 1), t: POSITIVE}),
+            facts=("mean value theorem",),
+        ),
+        Step(
+            "grows-maximum",
+            "So does the maximum.",
+            ByHand(
+                "let theta_1 < theta_2 and let beta_1 be the best beta for theta_1; at theta_2 this beta_1 "
+                "gives more than the maximum for theta_1, and the best beta at least as much",
+                r"\theta_1 < \theta_2 \implies \max_\alpha |G(\theta_1)| < \max_\alpha |G(\theta_2)|",
+            ),
         ),
         Step(
             "starts-at-zero",
-            "The maximum is less than q, and q < t by place-below.",
+            "The maximum is less than q.",
             Above(q, max_gap, variable=q, at=S.Zero, domain={q: POSITIVE}),
             Above(q / 4, max_gap, variable=q, at=S.Zero, domain={q: POSITIVE}),
         ),
         Step(
+            "limit-zero",
+            "It tends to 0 with theta.",
+            ByHand(
+                "0 < max |G| < q by starts-at-zero, q < t/sqrt 3 by place-below, and t -> 0 as theta -> 0",
+                r"0 < \max_\alpha |G| < \frac{t}{\sqrt 3} \to 0",
+            ),
+        ),
+        Step(
             "complement",
             "The maximum in terms of w = 1/q.",
-            SameDerivative(max_gap, pi / 2 - loss.subs(w, 1 / q), variable=q, at=S.One, domain={q: POSITIVE}),
-            SameDerivative(max_gap, pi / 3 - loss.subs(w, 1 / q), variable=q, at=S.One, domain={q: POSITIVE}),
+            SameDerivative(
+                max_gap, pi / 2 - loss, variable=w, at=S.One, domain={w: POSITIVE}, where={q: 1 / w}
+            ),
+            SameDerivative(
+                max_gap, pi / 3 - loss, variable=w, at=S.One, domain={w: POSITIVE}, where={q: 1 / w}
+            ),
         ),
         Step(
             "below-right-angle",
@@ -284,7 +322,7 @@ MAX_GAP = Statement(
         ),
         Step(
             "near-right-angle",
-            "It is less than 2/q.",
+            "It is less than 2 w = 2/q.",
             Above(2 * w, loss, variable=w, at=S.Zero, domain={w: POSITIVE}),
             Above(w, loss, variable=w, at=S.Zero, domain={w: POSITIVE}),
         ),
