@@ -811,7 +811,7 @@ class Statement:
 
     @property
     def status(self) -> str:
-        """How it is known if its proof succeeds: exactly, unless a step is by hand."""
+        """What a proof that succeeds makes of it, proved-exact unless a step is by hand."""
         by_hand = any(isinstance(s.check, ByHand) for s in self.steps)
         return "proved-by-hand + checked" if by_hand else "proved-exact"
 

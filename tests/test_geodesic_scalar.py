@@ -288,13 +288,13 @@ def test_theta_zero() -> None:
         assert (zero == 0).all()
     assert (matching_alpha(alpha, 0) == alpha).all()
     assert max_gap(0).gap == 0
-    assert max_gap(0).alpha == pytest.approx((3 - math.sqrt(3)) / 6, rel=1e-15)
+    assert max_gap(0).alpha == pytest.approx((3 - math.sqrt(3)) / 6, rel=1e-15, abs=0)
     assert (contract(0, alpha, 2) == 0).all()
 
 
 def test_the_number_nearest_to_pi_is_what_it_is_a_little_less_than_pi() -> None:
-    assert gap(0.3, PI) == pytest.approx(0.3 * PI, rel=1e-15)
-    assert gap(0.7, PI) == pytest.approx(-0.3 * PI, rel=1e-15)
+    assert gap(0.3, PI) == pytest.approx(0.3 * PI, rel=1e-15, abs=0)
+    assert gap(0.7, PI) == pytest.approx(-0.3 * PI, rel=1e-15, abs=0)
     assert (retraction_angle([0, 0.5, 1], PI) == [0, PI / 2, PI]).all()
     assert 0 < retraction_angle(0.3, PI) < 1e-15
     assert PI - 1e-15 < retraction_angle(0.7, PI) <= PI
@@ -304,9 +304,9 @@ def test_the_number_nearest_to_pi_is_what_it_is_a_little_less_than_pi() -> None:
 def test_float32_pi_which_lies_above_pi_is_taken_as_just_below() -> None:
     pi = np.float32(PI)
     assert float(pi) > PI
-    assert gap(np.float32(0.3), pi) == pytest.approx(0.3 * PI, rel=1e-6)
+    assert gap(np.float32(0.3), pi) == pytest.approx(0.3 * PI, rel=1e-6, abs=0)
     assert 0 < retraction_angle(np.float32(0.3), pi) < 1e-6
-    assert retraction_angle(np.float32(0.5), pi) == pytest.approx(PI / 2, rel=1e-6)
+    assert retraction_angle(np.float32(0.5), pi) == pytest.approx(PI / 2, rel=1e-6, abs=0)
     assert 1.5 < max_gap(pi).gap < PI / 2
 
 
@@ -474,7 +474,7 @@ def test_gradients_are_finite_at_the_number_nearest_to_pi() -> None:
 def test_gradient_of_the_matching_alpha_near_zero() -> None:
     for theta in (1e-6, 1e-4, 2e-4, 1e-3):
         expected = 0.3 * 0.7 * 0.4 * theta / 3
-        assert gradient(matching_alpha, 0.3, theta)[1] == pytest.approx(expected, rel=1e-5)
+        assert gradient(matching_alpha, 0.3, theta)[1] == pytest.approx(expected, rel=1e-5, abs=0)
 
 
 # errors

@@ -51,4 +51,4 @@ def test_the_largest_gaps() -> None:
 @pytest.mark.parametrize("alpha", [0.1, 0.25, 0.5, 0.75, 0.9])
 def test_a_step_contracts_a_small_angle_by_one_minus_alpha(alpha: float) -> None:
     before, after = contract(1e-6, alpha, 1)
-    assert after / before == pytest.approx(1 - alpha, rel=1e-11)
+    assert after / before == pytest.approx(1 - alpha, rel=1e-11, abs=0)
