@@ -562,9 +562,9 @@ def slerp(h: Array, target: Array, fraction: Array, *, axis: int = -1) -> Array:
     h, target
         Nonzero vectors along `axis`; the other axes broadcast. They are normalised first.
     fraction
-        0 gives Norm(h), 1 gives Norm(target); below 0 and above 1 the great circle goes on. It has no vector
-        axis: a scalar, or one fraction per vector, which broadcasts with the other axes. So n fractions and
-        one pair of vectors give n points, in rows.
+        0 gives Norm(h), 1 gives Norm(target), in NumPy to the last bit if it is a unit vector; below 0 and
+        above 1 the great circle goes on. It has no vector axis: a scalar, or one fraction per vector, which
+        broadcasts with the other axes. So n fractions and one pair of vectors give n points, in rows.
     axis
         The vector axis, counted in the broadcast shape of h and target.
 
@@ -591,6 +591,13 @@ def slerp(h: Array, target: Array, fraction: Array, *, axis: int = -1) -> Array:
     rows = {"h": tuple(h.shape[:-1]), "target": tuple(target.shape[:-1])}
     broadcast_shape(**rows, fraction=tuple(fraction.shape))
     result = by_rows(_slerp, xp, h, target, fraction[..., None], width=h.shape[-1], scratch=1)
+    if array_api_compat.is_numpy_namespace(xp):  # elsewhere the gradient needs the normalisation
+        for at, end in ((0, h), (1, target)):
+            kept = fraction[..., None] == at
+            if kept.any():
+                with np.errstate(all="ignore"):
+                    kept = kept & (np.abs(norm(xp, end) - 1) <= 4 * epsilon(xp, end)) & ~np.isnan(result)
+                result = np.where(kept, end, result)
     return restore(move(xp, result, -1, axis))
 
 

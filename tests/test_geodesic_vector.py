@@ -291,14 +291,15 @@ def test_huge_steps_keep_their_direction() -> None:
     )
 
 
-@every_point
-def test_endpoints_within_2_ulp(function: Any) -> None:
-    h, target = unit(gaussian(300, 5)), unit(gaussian(300, 5))
-    for fraction, end in ((0.0, h), (1.0, target)):
-        error = np.abs(function(h, target, fraction) - end)
-        assert (
-            error <= 2 * np.spacing(np.abs(end) if function is slerp else np.abs(h) + np.abs(target))
-        ).all()
+def test_endpoints() -> None:
+    for dim in (2, 5, 64):
+        h, target = unit(gaussian(300, dim)), unit(gaussian(300, dim))
+        for fraction, end in ((0.0, h), (1.0, target)):
+            np.testing.assert_array_equal(slerp(h, target, fraction), end)
+            error = np.abs(retract(h, target, fraction) - end)
+            assert (error <= 4 * np.spacing(np.abs(h) + np.abs(target))).all()
+            long = slerp(3.7 * h, 0.2 * target, fraction)
+            assert (np.abs(long - end) <= 4 * np.spacing(np.abs(end))).all()
 
 
 # accuracy against 60 digits
