@@ -27,7 +27,10 @@ notebooks: .venv/installed
 	$(BIN)/python notebooks/run.py
 
 .venv/installed: pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if (3, 11) <= v < (3, 14) else \
+	  f"ngeodesic needs Python 3.11, 3.12 or 3.13; $(PYTHON) is {v[0]}.{v[1]}: give another one, make PYTHON=...")'
+	@echo "installing into .venv, about two minutes"
+	$(PYTHON) -m venv --clear .venv
 	$(BIN)/pip install -q -c constraints.txt -e ".[dev]"
 	@touch $@
 

@@ -52,7 +52,7 @@ def commands() -> None:
 @click.option("--statement", metavar="ID", help="Only the claims of this statement, such as ng-bisector.")
 @_json_option
 def reproduce(statement: str | None, as_json: bool) -> None:
-    """Recompute every number of the sources, by two routes.
+    """Recompute every number of the ledger, by two routes.
 
     The error bound is how far the two routes may differ.
 
@@ -210,7 +210,7 @@ def _print_results(results: Results) -> None:
     table = _table("claim", "paper", "here", "error bound", "verdict")
     for r in results:
         good = r.verdict == "reproduced"
-        table.add_row(r.claim.id, r.claim.printed, r.shown, r.claim.accuracy, _verdict(r.verdict, good))
+        table.add_row(r.claim.id, r.claim.printed, r.shown, r.claim.error_bound, _verdict(r.verdict, good))
     console.print(table)
     for r in results:
         if r.why:

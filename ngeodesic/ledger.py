@@ -1,4 +1,4 @@
-"""The claims ledger: every number of the sources, recomputed by two routes that share no code.
+"""The claims ledger: every number of the note and of this book, recomputed by two routes that share no code.
 
 ``claims.yml`` is a list of claims. The keys of a claim:
 
@@ -105,6 +105,11 @@ class Claim:
     tolerance_reason: str = ""
 
     @property
+    def error_bound(self) -> str:
+        """`accuracy` for a table: a float64 that is the number itself has no error."""
+        return "exact" if float(self.accuracy) < 1e-30 else self.accuracy
+
+    @property
     def allowed(self) -> Decimal:
         """How far a value may be from `expected`; for a bound, how far above it: 0."""
         if self.kind == "bound":
@@ -151,9 +156,12 @@ class Result:
 
     @property
     def shown(self) -> str:
-        """`here` for a table: ten digits; below a bound, where it is rounding noise, the bound."""
-        if self.claim.kind == "bound" and self.found:
+        """`here` for a table: ten digits, or all that the source prints; below a bound, the bound."""
+        if self.claim.kind == "bound" and self.found:  # the rest is rounding noise
             return f"at most {self.claim.expected}" if float(self.claim.expected) else "0"
+        printed = Decimal(self.claim.expected).as_tuple()
+        if self.found and len(printed.digits) > 10 and isinstance(printed.exponent, int):
+            return f"{self.here:.{-printed.exponent}f}"
         return f"{self.here:.10g}"
 
     @property
@@ -218,7 +226,7 @@ class Results(tuple[Result, ...]):
 
     def __str__(self) -> str:
         rows = [("claim", "paper", "here", "error bound", "verdict")]
-        rows += [(r.claim.id, r.claim.printed, r.shown, r.claim.accuracy, r.verdict) for r in self]
+        rows += [(r.claim.id, r.claim.printed, r.shown, r.claim.error_bound, r.verdict) for r in self]
         widths = [max(len(row[i]) for row in rows) for i in range(5)]
         rows.insert(1, tuple("-" * w for w in widths))  # type: ignore[arg-type]
         lines = [
@@ -241,7 +249,7 @@ class Results(tuple[Result, ...]):
 def _html_row(result: Result) -> str:
     c = result.claim
     # a bound carries its own error bound
-    error = "" if c.kind == "bound" else f" <small>± {c.accuracy}</small>"
+    error = "" if c.kind == "bound" or c.error_bound == "exact" else f" <small>± {c.error_bound}</small>"
     claim = f'{as_html(c.says)} <a href="../notebooks/results.html#claim-{c.id}"><code>{c.id}</code></a>'
     paper = f"{html.escape(c.printed)} <small>({c.source})</small>"
     cells = {"Paper": paper, "Here": html.escape(result.shown) + error, "Verdict": result.verdict}

@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 from sympy import Rational, S, Symbol, atan
 
-from ngeodesic import geodesic, proof, statements
+from ngeodesic import geodesic
 from ngeodesic.proof import Identity, Sign
 from ngeodesic.statements.angle_law import alpha, beta, chord_x, chord_y, phi, phi_atan2, t, theta
 from ngeodesic.statements.cubic_law import cumulant, series_gap
@@ -69,9 +69,10 @@ def test_20106_every_series_at_two_scales():
             assert mp.almosteq(left / predicted, 1, 1e-3 if scale == Rational(1, 100) else 1e-5)
 
 
-def test_21787_17780_9032_every_proof_ends_in_time():
-    for id in ("ng-angle-law", "ng-cubic-law"):  # test_proofs times all of them
-        assert proof.prove(statements.get(id)).seconds < 10
+def test_21787_17780_9032_nothing_is_simplified_so_every_proof_ends():
+    # simplify and trigsimp never end on these; the checker refuses at once what it does not read
+    endless = 40 * (t + 5) ** 3 * sp.cos(10 * (t + 5) ** 4)
+    assert Identity(endless, endless + 1, domain={t: S.Reals}).run().verdict == "refused"
 
 
 def test_13642_lambdified_formulas_agree_with_mpmath():

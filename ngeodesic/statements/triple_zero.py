@@ -80,7 +80,7 @@ GAP_INTEGRAL = Statement(
         ),
         Step(
             "substitution",
-            "The integrand of the numeric code: s = tan(u), ds = (1 + s^2) du, u from 0 to theta/2 < pi/2.",
+            "The same over a bounded interval: s = tan(u), ds = (1 + s^2) du, u from 0 to theta/2 < pi/2.",
             Identity(trig_integrand, integrand * (1 + s**2), domain=IN_QUARTER, where=TANGENT),
             Identity(trig_integrand, integrand, domain=IN_QUARTER, where=TANGENT),
             facts=("change of variable",),
