@@ -1,17 +1,24 @@
-"""The command line: ``ngeodesic reproduce``, ``ngeodesic prove``, ``ngeodesic cite``; each takes ``--json``.
+"""The command line: ``ngeodesic reproduce``, ``prove``, ``alphas``, ``cite``; each takes ``--json``.
 
-Exit codes: 0, all is well; 1, a claim or a proof was missed; 2, wrong usage or a missing extra.
+Exit codes: 0, all is well; 1, a claim or a proof was missed or a checkpoint could not be read; 2, wrong usage
+or a missing extra.
 With ``--json``, standard output is one strict JSON document: no NaN, no infinity, nothing else.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import math
+import os
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ngeodesic import __version__
 
@@ -30,11 +37,14 @@ except ImportError as error:
     raise SystemExit(2) from None
 
 if TYPE_CHECKING:
+    from ngeodesic.checkpoints import AlphaRecord, AlphaSummary
     from ngeodesic.ledger import Results
     from ngeodesic.proof import Report, Statement
 
 YEAR = "2026"
 BOOK = "ngeodesic: an executable companion to nGPT and SPEL"
+
+_PLOTS = (".png", ".pdf", ".svg")
 
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
@@ -42,9 +52,11 @@ _json_option = click.option("--json", "as_json", is_flag=True, help="Print one J
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="ngeodesic")
 def commands() -> None:
-    """The companion to nGPT and SPEL: recompute its numbers, check its proofs, cite its statements.
+    """The companion to nGPT and SPEL: recompute its numbers, check its proofs, cite its statements, read the
+    alphas of a trained nGPT.
 
-    Exit codes: 0 all is well, 1 a claim or a proof was missed, 2 wrong usage or a missing extra.
+    Exit codes: 0 all is well, 1 a claim or a proof was missed or a checkpoint could not be read, 2 wrong
+    usage or a missing extra.
     """
 
 
@@ -116,6 +128,90 @@ def prove(ids: tuple[str, ...], as_json: bool) -> None:
     else:
         _print_reports(reports)
     sys.exit(0 if all(r.proved for r in reports) else 1)
+
+
+@commands.command()
+@click.argument("path")
+@click.option("--family", metavar="NAME", default="auto", help="The model's code; else told by its tensors.")
+@click.option("--init-value", type=float, metavar="X", help="alpha = stored * X / Y.")
+@click.option("--init-scaling", "--base-scale", type=float, metavar="Y", help="alpha = stored * X / Y.")
+@click.option("--depth", type=int, metavar="N", help="Layers the model was built with (lucidrains: X = 1/N).")
+@click.option("--signed/--absolute", default=None, help="Use alpha, or |alpha|; else as the family does.")
+@click.option("--theta", type=float, default=90.0, metavar="DEG", help="Angle of the second prediction.")
+@click.option("--csv", "csv_file", metavar="FILE", help="Write the table as CSV.")
+@click.option("--plot", "plot_file", metavar="FILE", help="Draw the alphas of each layer (png, pdf, svg).")
+@click.option("--follow-links", is_flag=True, help="Follow links out of the directory (Hugging Face caches).")
+@_json_option
+def alphas(
+    path: str,
+    family: str,
+    init_value: float | None,
+    init_scaling: float | None,
+    depth: int | None,
+    signed: bool | None,
+    theta: float,
+    csv_file: str | None,
+    plot_file: str | None,
+    follow_links: bool,
+    as_json: bool,
+) -> None:
+    """Summarise the alphas of a trained nGPT: its checkpoint or directory PATH.
+
+    PATH is a .safetensors, .pt, .pth or .bin file, an .index.json, or a directory that holds one. Only the
+    alphas are read. Off-plane is the norm that the law ng-off-plane predicts for a step with these alphas.
+
+    A checkpoint stores numbers from which the model's code makes alpha, often |stored * X / Y|. The rule
+    depends on the family of the code: nvidia, lm-engine, olmo-core, hf, megatron, lucidrains, or other, for
+    which X, Y and the sign must be given.
+
+    \b
+    With --json, a list of objects (--csv FILE: the same as columns):
+      layer, block        "attention" or "mlp"
+      tensor, dim         its name in the file, its length
+      mean, std, cv       std with ddof 0; cv = std/mean, null if undefined
+      off_plane_90        predicted off-plane norm at theta = 90 degrees
+      theta, off_plane    the same at --theta, in degrees
+      rule                how alpha was made from the stored numbers
+    """
+    from ngeodesic import checkpoints
+
+    suffix = Path(plot_file).suffix.lower() if plot_file else ""
+    if plot_file and suffix not in _PLOTS:
+        raise click.UsageError(f"--plot must end in {', '.join(_PLOTS)}: got {plot_file!r}")
+    if not 0 <= theta <= 180:
+        raise click.UsageError(f"--theta must lie in 0 to 180 degrees: got {theta!r}")
+    try:
+        with _progress() as show:
+            records = checkpoints.read_alphas(
+                path,
+                family=family,
+                depth=depth,
+                init_value=init_value,
+                init_scaling=init_scaling,
+                signed=signed,
+                follow_links=follow_links,
+                progress=show,
+            )
+    except checkpoints.CheckpointError as error:
+        raise click.ClickException(str(error)) from error
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    except ImportError as error:
+        _end_without_extra(error)
+    try:
+        plot = _alpha_plot(records, suffix.removeprefix(".")) if plot_file else b""
+    except ImportError as error:
+        _end_without_extra(error)
+    summaries = checkpoints.summarize(records, theta=math.radians(theta))
+    rows = [_alpha_record(r, s, theta) for r, s in zip(records, summaries, strict=True)]
+    # every file in memory before the first is written
+    for name, data in ((csv_file, _as_csv(rows)), (plot_file, plot)):
+        if name:
+            _write(Path(name), data)
+    if as_json:
+        _print_json(rows)
+    else:
+        _print_alphas(rows, theta)
 
 
 @commands.command()
@@ -268,6 +364,111 @@ def _report_record(report: Report) -> dict[str, Any]:
             for row in report.rows
         ],
     }
+
+
+def _alpha_record(record: AlphaRecord, summary: AlphaSummary, theta: float) -> dict[str, Any]:
+    def known(value: float) -> float | None:
+        return value if math.isfinite(value) else None
+
+    return {
+        "layer": record.layer,
+        "block": record.block,
+        "tensor": record.name,
+        "dim": summary.dim,
+        "mean": known(summary.mean),
+        "std": known(summary.std),
+        "cv": known(summary.cv),
+        "off_plane_90": known(summary.off_plane_90),
+        "theta": theta,
+        "off_plane": known(summary.off_plane),
+        "rule": record.rule,
+    }
+
+
+def _print_alphas(rows: list[dict[str, Any]], theta: float) -> None:
+    console = _console()
+    columns = {"mean": "mean", "std": "std", "cv": "std/mean", "off_plane_90": "off-plane 90°"}
+    if theta != 90:
+        columns["off_plane"] = f"{theta:g}°"
+    rules = list(dict.fromkeys(row["rule"] for row in rows))
+    table = _table("layer", "block", "d", *columns.values(), *(["rule"] if len(rules) > 1 else []))
+    for column in (table.columns[0], *table.columns[2 : 3 + len(columns)]):
+        column.justify = "right"
+    for row in rows:
+        numbers = ("undefined" if row[key] is None else f"{row[key]:#.4g}" for key in columns)
+        which = [str(1 + rules.index(row["rule"]))] if len(rules) > 1 else []
+        table.add_row(str(row["layer"]), row["block"], str(row["dim"]), *numbers, *which)
+    console.print(table)
+    for i, rule in enumerate(rules):
+        console.print(f"\nrule {i + 1}: {rule}" if len(rules) > 1 else f"\nrule: {rule}")
+
+
+def _as_csv(rows: list[dict[str, Any]]) -> bytes:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def _alpha_plot(records: list[AlphaRecord], kind: str) -> bytes:
+    """A picture of the alphas of each layer: the median, and the bands of half and nine tenths of them."""
+    import numpy as np
+
+    from ngeodesic import figures
+
+    blocks = list(dict.fromkeys(record.block for record in records))
+    with figures.style():
+        figure = figures.BookFigure(figsize=(figures.WIDTH, 0.6 + 2.2 * len(blocks)), layout="constrained")
+        axes = figure.subplots(len(blocks), squeeze=False, sharex=True, sharey=True)[:, 0]
+        for ax, block in zip(axes, blocks, strict=True):
+            mine = [record for record in records if record.block == block]
+            layers = [record.layer for record in mine]
+            low, left, middle, right, high = np.transpose(
+                [np.percentile(record.alpha, [5, 25, 50, 75, 95]) for record in mine]
+            )
+            ax.vlines(layers, low, high, color=figures.FAINT, lw=6)
+            ax.vlines(layers, left, right, color=figures.MUTED, lw=6)
+            ax.plot(layers, middle, "o", color=figures.INK, ms=4)
+            ax.set_title(f"{block}: median, middle half, middle 90 %", loc="left")
+            ax.set_ylabel("alpha")
+        axes[-1].set_xlabel("layer")
+        axes[-1].xaxis.get_major_locator().set_params(integer=True)
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format=kind, dpi=figure.dpi)
+    return buffer.getvalue()
+
+
+def _end_without_extra(error: ImportError) -> NoReturn:
+    """The modules that an extra brings say which; more than their word would be a traceback."""
+    click.echo(f"ngeodesic: {error}", err=True)
+    sys.exit(2)
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
+    path = Path(os.path.realpath(path))
+    try:
+        if path.exists() and not path.is_file():  # a pipe, or a device such as /dev/stdout
+            path.write_bytes(data)
+            return
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.chmod(name, 0o666 & ~_umask())
+            os.replace(name, path)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        raise click.ClickException(f"{path}: {error.strerror}") from error
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _cite_record(statement: Statement) -> dict[str, Any]:

@@ -39,6 +39,9 @@ __all__ = [
     "gap_over_alpha",
     "halving",
     "largest_gap",
+    "off_plane_dimension",
+    "off_plane_histogram",
+    "step_off_circle",
     "step_on_sphere",
     "style",
 ]
@@ -405,6 +408,56 @@ def halving(theta: float, steps: int) -> BookFigure:
     return figure
 
 
+class _Globe:
+    """A shaded unit ball, and the great circle through two points a and b, seen obliquely.
+
+    The bisector of a and b is ahead, and the plane of the circle is seen from `tilt` degrees above; above is
+    the side of the point `upper`.
+    """
+
+    def __init__(self, a: Floats, b: Floats, tilt: float = 50, upper: Floats | None = None) -> None:
+        self.theta = float(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b))
+        self.a, self.side = a, (b - (a @ b) * a) / np.sin(self.theta)
+        middle, across = (a + b) / np.linalg.norm(a + b), (b - a) / np.linalg.norm(b - a)
+        if upper is not None and upper @ np.cross(across, middle) < 0:
+            across = -across
+        normal = np.cross(across, middle)
+        # right, up, toward the viewer
+        tilt, yaw = np.radians(tilt), np.radians(-12)
+        right = np.cos(yaw) * -across + np.sin(yaw) * middle
+        ahead = np.sin(yaw) * across + np.cos(yaw) * middle
+        up = np.cos(tilt) * normal - np.sin(tilt) * ahead
+        self.toward = np.cos(tilt) * ahead + np.sin(tilt) * normal
+        self.screen = np.stack([right, up], axis=1)
+
+    def great(self, turn: ArrayLike) -> Floats:
+        """Points of the great circle at these angles from a."""
+        return _floats(_vec(turn) @ np.stack([self.a, self.side]))
+
+    def draw(self) -> tuple[BookFigure, Axes]:
+        """The ball and the great circle, the arc from a to b as a geodesic."""
+        figure, ax = _plane((-1.3, 1.3), (-1.08, 1.08))
+        ball = np.hypot(*np.meshgrid(np.linspace(-1.05, 0.95, 200), np.linspace(-1.15, 0.85, 200)))
+        shade = LinearSegmentedColormap.from_list("ball", [PAPER, "#e3e7ec"])
+        picture = ax.imshow(ball, extent=(-1, 1, 1, -1), cmap=shade, vmin=0, vmax=1.5, aspect="equal")
+        picture.set_clip_path(Circle((0, 0), 1, transform=ax.transData))
+        _arc(ax, 0, 2 * np.pi, color=MUTED, lw=1.2)
+        circle = self.great(np.linspace(self.theta, 2 * np.pi, 721))
+        front = (circle @ self.toward > 0)[:, None]
+        _path(ax, np.where(front, circle @ self.screen, np.nan), color=MUTED, lw=1.2)
+        _path(ax, np.where(front, np.nan, circle @ self.screen), color=MUTED, lw=1.1, ls=(0, (2, 3)))
+        _path(ax, self.great(np.linspace(0, self.theta, 181)) @ self.screen, color=GEODESIC, lw=3)
+        return figure, ax
+
+    def ends(self, ax: Axes, a: Floats, b: Floats) -> None:
+        """The two points, with their names outside."""
+        for end, name in ((a, "$h$"), (b, r"$h_{\mathrm{A}}$")):
+            place = end @ self.screen
+            _dot(ax, place, INK)
+            far = float(np.linalg.norm(place))
+            _say(ax, place / far * (1.13 if far > 0.75 else far + 0.12), name, fontsize=15)
+
+
 def step_on_sphere(h: ArrayLike, target: ArrayLike, alpha: float) -> BookFigure:
     """One step on the sphere in three dimensions: great circle, chord through the ball, point pulled back.
 
@@ -412,58 +465,131 @@ def step_on_sphere(h: ArrayLike, target: ArrayLike, alpha: float) -> BookFigure:
     for angles of 80 to 130 degrees between them.
     """
     a, b = (_floats(v) / np.linalg.norm(_floats(v)) for v in (h, target))
-    theta = float(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b))
-    middle, across = (a + b) / np.linalg.norm(a + b), (b - a) / np.linalg.norm(b - a)
-    normal = np.cross(across, middle)
-    # right, up, toward the viewer: the plane of the step is seen from 50 degrees above, its bisector ahead
-    tilt, yaw = np.radians(50), np.radians(-12)
-    right = np.cos(yaw) * -across + np.sin(yaw) * middle
-    ahead = np.sin(yaw) * across + np.cos(yaw) * middle
-    up, toward = np.cos(tilt) * normal - np.sin(tilt) * ahead, np.cos(tilt) * ahead + np.sin(tilt) * normal
-    screen = np.stack([right, up], axis=1)
-
-    side = (b - (a @ b) * a) / np.sin(theta)
-
-    def great(turn: ArrayLike) -> Floats:
-        """Points of the great circle at these angles from h."""
-        return _floats(_vec(turn) @ np.stack([a, side]))
-
     with style():
-        figure, ax = _plane((-1.3, 1.3), (-1.08, 1.08))
-        ball = np.hypot(*np.meshgrid(np.linspace(-1.05, 0.95, 200), np.linspace(-1.15, 0.85, 200)))
-        shade = LinearSegmentedColormap.from_list("ball", [PAPER, "#e3e7ec"])
-        picture = ax.imshow(ball, extent=(-1, 1, 1, -1), cmap=shade, vmin=0, vmax=1.5, aspect="equal")
-        picture.set_clip_path(Circle((0, 0), 1, transform=ax.transData))
-        _arc(ax, 0, 2 * np.pi, color=MUTED, lw=1.2)
-        circle = great(np.linspace(theta, 2 * np.pi, 721))
-        front = (circle @ toward > 0)[:, None]
-        _path(ax, np.where(front, circle @ screen, np.nan), color=MUTED, lw=1.2)
-        _path(ax, np.where(front, np.nan, circle @ screen), color=MUTED, lw=1.1, ls=(0, (2, 3)))
-        _path(ax, great(np.linspace(0, theta, 181)) @ screen, color=GEODESIC, lw=3)
-        on_chord, slerped = (1 - alpha) * a + alpha * b, great(alpha * theta)
+        globe = _Globe(a, b)
+        screen = globe.screen
+        figure, ax = globe.draw()
+        on_chord, slerped = (1 - alpha) * a + alpha * b, globe.great(alpha * globe.theta)
         stepped = on_chord / np.linalg.norm(on_chord)
-        phi = float(np.arctan2(stepped @ side, stepped @ a))
+        phi = float(np.arctan2(stepped @ globe.side, stepped @ a))
         for end in (a, b):
             _path(ax, [(0, 0), end @ screen], color=FAINT, lw=1.4)
         _path(ax, np.array([a, b]) @ screen, color=CHORD, lw=2.4)
         _path(ax, [(0, 0), stepped @ screen], color=CHORD, lw=1.6, ls=(0, (4, 2)))
-        gap = great(np.linspace(phi, alpha * theta, 31)) @ screen
+        gap = globe.great(np.linspace(phi, alpha * globe.theta, 31)) @ screen
         _path(ax, gap, color=GAP, lw=8, solid_capstyle="butt", zorder=3)
         _dot(ax, (0, 0), MUTED, size=6)
         _dot(ax, on_chord @ screen, CHORD, "D", 7)
         _dot(ax, slerped @ screen, GEODESIC, "o", 10)
         _dot(ax, stepped @ screen, CHORD, "s", 8)
-        for end, name in ((a, "$h$"), (b, r"$h_{\mathrm{A}}$")):
-            place = end @ screen
-            _dot(ax, place, INK)
-            far = float(np.linalg.norm(place))
-            _say(ax, place / far * (1.13 if far > 0.75 else far + 0.12), name, fontsize=15)
+        globe.ends(ax, a, b)
         names = (("SLERP", GEODESIC, slerped), ("nGPT", CHORD, stepped))
         places = [point @ screen - (0.04, 0.13) for *_, point in names]
         columns = _spread([place[0] for place in places], 0.34) - 0.04
         for (name, colour, _), place, column in zip(names, places, columns, strict=True):
             _say(ax, (column, place[1]), name, colour)
         _say(ax, (0.3 * a + 0.7 * b) @ screen, "chord", CHORD, dy=0.09)
+    return figure
+
+
+# --- the per-dimension step ---
+
+
+def step_off_circle(h: ArrayLike, target: ArrayLike, alpha: ArrayLike) -> BookFigure:
+    """One per-dimension step in three dimensions: it leaves the great circle through h and target.
+
+    All of shape (3,); `h` and `target` are normalised first and not parallel. The disc is the plane of the
+    two; the point before it is normalised, the step, its foot on the great circle and the SLERP point at the
+    mean alpha are marked. Made for angles of 80 to 130 degrees and a step well off the plane.
+    """
+    a, b = (_floats(v) / np.linalg.norm(_floats(v)) for v in (h, target))
+    steps = _floats(alpha)
+    point = a + steps * (b - a)
+    stepped = point / np.linalg.norm(point)
+    with style():
+        globe = _Globe(a, b, 30, stepped)
+        screen = globe.screen
+        psi = float(np.arctan2(stepped @ globe.side, stepped @ a))
+        foot, slerped = globe.great(psi), globe.great(float(np.mean(steps)) * globe.theta)
+        rise = float(np.arccos(np.clip(stepped @ foot, -1, 1)))
+        off = (stepped - np.cos(rise) * foot) / np.sin(rise)
+        meridian = _vec(np.linspace(0, rise, 61)) @ np.stack([foot, off])
+        figure, ax = globe.draw()
+        disc = globe.great(np.linspace(0, 2 * np.pi, 361)) @ screen
+        ax.fill(*disc.T, color=_mix(GEODESIC, PAPER, 0.86), lw=0, zorder=1)
+        for end in (a, b, foot):
+            _path(ax, [(0, 0), end @ screen], color=FAINT, lw=1.4)
+        _path(ax, np.array([a, b]) @ screen, color=CHORD, lw=2.4)
+        _path(ax, np.array([a, point]) @ screen, color=CHORD, lw=1.6, ls=(0, (1, 1.2)))
+        _path(ax, [(0, 0), stepped @ screen], color=CHORD, lw=1.6, ls=(0, (4, 2)))
+        _path(ax, meridian @ screen, color=GAP, lw=6, solid_capstyle="butt", zorder=3)
+        _dot(ax, (0, 0), MUTED, size=6)
+        _dot(ax, foot @ screen, INK, size=6)
+        _dot(ax, point @ screen, CHORD, "D", 7)
+        _dot(ax, slerped @ screen, GEODESIC, "o", 10)
+        _dot(ax, stepped @ screen, CHORD, "s", 9)
+        globe.ends(ax, a, b)
+        _say(ax, stepped @ screen, "nGPT step", CHORD, dy=0.12)
+        out = 1 if (b - a) @ screen[:, 0] > 0 else -1
+        place = meridian[44] @ screen
+        _say(ax, place, "off the\nplane", GAP, dx=0.07 * out, ha="left" if out > 0 else "right")
+        _say(ax, slerped @ screen, "SLERP", GEODESIC, dy=-0.13)
+        _say(ax, (0.6 * a + 0.4 * b) @ screen, "chord", CHORD, dy=-0.08)
+    return figure
+
+
+def off_plane_dimension(
+    dim: ArrayLike, norms: ArrayLike, law: float, low: ArrayLike, high: ArrayLike
+) -> BookFigure:
+    """The off-plane norms of random steps against the number of dimensions, with the law and its band.
+
+    `dim`, `low`, `high` of shape (n,); `norms` of shape (n, m), m steps for each dimension.
+    """
+    dims, points = _floats(dim), _floats(norms)
+    below, above = _floats(low), _floats(high)
+    with style():
+        figure, ax = _graph(4.0, "number of dimensions $d$", "off-plane norm")
+        ax.set(xscale="log", xlim=(dims[0] / 1.8, dims[-1] * 2))
+        ax.fill_between(dims, below, above, color=_mix(GAP, PAPER, 0.72), lw=0, zorder=1)
+        shifts = np.linspace(-0.12, 0.12, points.shape[1])
+        places = dims[:, None] * np.exp(shifts * np.log(dims[1] / dims[0]))
+        ax.plot(places.ravel(), points.ravel(), "s", color=CHORD, ms=2.6, mew=0, alpha=0.6, zorder=2)
+        ax.axhline(law, color=INK, lw=1.8, ls=(0, (4, 2)), zorder=3)
+        top = max(float(np.max(points)), float(np.max(above)))
+        _say(ax, (dims[-1], law + 0.13 * top), f"law: {law:.4f}", ha="right")
+        _say(ax, (dims[-1], 0.14 * top), "band: mean and two\nstandard deviations", GAP, ha="right")
+        ax.set(ylim=(0, 1.06 * top))
+        ax.xaxis.set_major_locator(FixedLocator(dims.tolist()))
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
+    return figure
+
+
+def off_plane_histogram(
+    norms: ArrayLike, law: float, marks: Sequence[float], interval: tuple[float, float]
+) -> BookFigure:
+    """A histogram of off-plane norms, with the law, the interval of 95 %, and single norms marked.
+
+    `norms` of shape (n,); each of `marks` is drawn as a square on the axis with its value above.
+    """
+    values = _floats(norms)
+    with style():
+        figure, ax = _graph(4.0, "off-plane norm", "steps")
+        counts, edges = np.histogram(values, bins=60)
+        middles = (edges[1:] + edges[:-1]) / 2
+        inside = (interval[0] <= middles) & (middles <= interval[1])
+        colours = np.where(inside, GAP, _mix(GAP, PAPER, 0.55)).tolist()
+        ax.bar(middles, counts, width=edges[1] - edges[0], color=colours, lw=0)
+        top = float(np.max(counts))
+        ax.axvline(law, ymax=0.86, color=INK, lw=1.8, ls=(0, (4, 2)))
+        _say(ax, (law, 1.13 * top), f"law: {law:.4f}")
+        width = float(np.ptp(values))
+        for mark, place in zip(marks, _spread(list(marks), 0.19 * width), strict=True):
+            _path(ax, [(mark, 0), (place, 0.3 * top)], color=CHORD, lw=1.6)
+            _dot(ax, (mark, 0), CHORD, "s", 9)
+            _say(ax, (place, 0.35 * top), f"{mark:.4f}", CHORD, bbox=_PAPER_BOX)
+        _say(ax, (interval[1] + 0.02 * width, 0.75 * top), "dark: 95 %", GAP, ha="left")
+        ax.set(ylim=(0, 1.2 * top))
     return figure
 
 

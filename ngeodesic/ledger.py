@@ -18,10 +18,11 @@
 
 A claim is reproduced if `call` agrees with the source and `independent` agrees with `call`.
 
-The names that a ``call`` may use: the public functions of `ngeodesic.geodesic`, ``np``, ``pi``, ``degrees``,
-``radians``. An ``independent`` may use ``mp`` (mpmath at 50 digits) and, below, `exact_phi`, `exact_gap`,
-`exact_peak`, `exact_contract`. Both have ``abs``, ``max``, ``range`` and ``sum``. Python evaluates the
-expressions: ``claims.yml`` is a part of this package, and as trusted as its code.
+The names that a ``call`` may use: the public functions of `ngeodesic.geodesic` and `ngeodesic.offplane`,
+`drawn_norms` below, ``np``, ``pi``, ``degrees``, ``radians``. An ``independent`` may use ``mp`` (mpmath at 50
+digits) and, below, `exact_phi`, `exact_gap`, `exact_peak`, `exact_contract`, `exact_off_plane` and
+`plain_drawn_norms`. Both have ``abs``, ``max``, ``range`` and ``sum``. Python evaluates the expressions:
+``claims.yml`` is a part of this package, and as trusted as its code.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ except ImportError as error:
         name=error.name,
     ) from error
 
-from ngeodesic import geodesic, statements
+from ngeodesic import geodesic, offplane, statements
 from ngeodesic.proof import as_html
 
 __all__ = [
@@ -58,11 +59,14 @@ __all__ = [
     "LedgerError",
     "Result",
     "Results",
+    "drawn_norms",
     "exact_contract",
     "exact_gap",
+    "exact_off_plane",
     "exact_peak",
     "exact_phi",
     "load",
+    "plain_drawn_norms",
     "reproduce",
 ]
 
@@ -334,20 +338,28 @@ _BUILTINS = {"abs": abs, "max": max, "range": range, "sum": sum}
 
 
 def _float_names() -> dict[str, Any]:
-    ours = {name: getattr(geodesic, name) for name in geodesic.__all__}
+    ours = {name: getattr(module, name) for module in (geodesic, offplane) for name in module.__all__}
     return {
         "__builtins__": _BUILTINS,
         "np": np,
         "pi": np.pi,
         "degrees": np.degrees,
         "radians": np.radians,
+        "drawn_norms": drawn_norms,
         **ours,
     }
 
 
 def _exact_names() -> dict[str, Any]:
-    exact = (exact_phi, exact_gap, exact_peak, exact_contract)
+    exact = (exact_phi, exact_gap, exact_peak, exact_contract, exact_off_plane, plain_drawn_norms)
     return {"__builtins__": _BUILTINS, "mp": mp, **{f.__name__: f for f in exact}}
+
+
+@functools.cache
+def drawn_norms(count: int, dim: int, mean: float, std: float) -> tuple[float, ...]:
+    """``off_plane_norm(*sample_step(dim, mean, std, seed))`` for the seeds below `count`; slow, so kept."""
+    steps = (offplane.sample_step(dim, mean, std, seed) for seed in range(count))
+    return tuple(float(offplane.off_plane_norm(*step)) for step in steps)
 
 
 # The independent side, at 50 digits: the note's formula, literally, and a search that knows no calculus.
@@ -391,6 +403,40 @@ def exact_contract(theta: Any, alpha: Any, steps: int) -> Any:
     for _ in range(steps):
         left -= exact_phi(alpha, left)
     return left
+
+
+@functools.cache
+def exact_off_plane(dim: int, mean: str, std: str, seed: int) -> Any:
+    """The off-plane norm of one random step, by Gram determinants of h, h_A and the step."""
+    h, z, target = ([mp.mpf(v) for v in row.tolist()] for row in _drawn(dim, seed))
+    alpha = [mp.mpf(mean) + mp.mpf(std) * v for v in z]
+    scale = mp.sqrt(mp.fdot(h, h) / mp.fdot(target, target))
+    step = [u + a * (scale * v - u) for u, a, v in zip(h, alpha, target, strict=True)]
+    inner = [[mp.fdot(p, q) for q in (h, target, step)] for p in (h, target, step)]
+    whole, plane = mp.det(mp.matrix(inner)), inner[0][0] * inner[1][1] - inner[0][1] ** 2
+    return mp.sqrt(abs(whole) / (plane * inner[2][2]))
+
+
+@functools.cache
+def plain_drawn_norms(count: int, dim: int, mean: float, std: float) -> tuple[Any, ...]:
+    """The same for the seeds below `count`, in increasing order; in float64, by least squares with NumPy.
+
+    The only independent route that is not at 50 digits: it has four million entries to go through.
+    """
+    found = []
+    for seed in range(count):
+        h, z, target = _drawn(dim, seed)
+        h, target = h / np.linalg.norm(h), target / np.linalg.norm(target)
+        step = h + (mean + std * z) * (target - h)
+        plane = np.stack([h, target], axis=1)
+        rest = step - plane @ np.linalg.solve(plane.T @ plane, plane.T @ step)
+        found.append(mp.mpf(float(np.linalg.norm(rest) / np.linalg.norm(step))))
+    return tuple(sorted(found))
+
+
+def _drawn(dim: int, seed: int) -> Any:
+    """The rows h, (alpha - mean)/std, h_A that NumPy's generator draws one after the other."""
+    return np.random.default_rng(seed).standard_normal((3, dim))
 
 
 def _finite(value: float) -> float | None:

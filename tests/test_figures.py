@@ -81,6 +81,22 @@ def draw_sphere(theta: float, alpha: float) -> figures.BookFigure:
     return figures.step_on_sphere(2 * frame[0], 3 * target, alpha)
 
 
+def draw_off_circle(h: list[float], target: list[float], alpha: list[float]) -> figures.BookFigure:
+    return figures.step_off_circle(h, target, alpha)
+
+
+def draw_off_plane_dimension(law: float) -> figures.BookFigure:
+    dims = 4.0 ** np.arange(2, 8)
+    spread = 1.5 * law / np.sqrt(dims)
+    norms = law + spread[:, None] * np.random.default_rng(4).standard_normal((6, 30))
+    return figures.off_plane_dimension(dims, norms, law, law - 2 * spread, law + 2 * spread)
+
+
+def draw_off_plane_histogram(*marks: float) -> figures.BookFigure:
+    norms = np.random.default_rng(5).normal(0.182, 0.0083, 4000)
+    return figures.off_plane_histogram(norms, 0.1826, marks, (0.166, 0.199))
+
+
 Draw = Callable[[], figures.BookFigure]
 
 DRAWN: dict[str, Draw] = {
@@ -88,6 +104,9 @@ DRAWN: dict[str, Draw] = {
     "bisector_frame": lambda: figures.bisector_frame(110 * DEGREE),
     "halving": lambda: figures.halving(140 * DEGREE, 3),
     "step_on_sphere": lambda: draw_sphere(120, 0.25),
+    "step_off_circle": lambda: draw_off_circle([-2, 1, 0], [1, 0, -2], [0.7, 0.1, 0.4]),
+    "off_plane_dimension": lambda: draw_off_plane_dimension(0.1826),
+    "off_plane_histogram": lambda: draw_off_plane_histogram(0.1762, 0.1797, 0.2021),
     "gap_over_alpha": lambda: draw_gap_over_alpha(45, 90, 135, 170),
     "gap_map": lambda: figures.gap_map(ALPHA, THETA, gap(ALPHA, THETA[:, None])),
     "largest_gap": draw_largest_gap,
@@ -107,6 +126,9 @@ OTHER_DATA: dict[str, Draw] = {
     "one halving": lambda: figures.halving(100 * DEGREE, 1),
     "sphere at 90": lambda: draw_sphere(90, 0.3),
     "sphere at 130": lambda: draw_sphere(130, 0.2),
+    "off the other side": lambda: draw_off_circle([2, 1, 0], [-1, 0, -2], [0.7, 0.1, 0.4]),
+    "a small law": lambda: draw_off_plane_dimension(0.044),
+    "one norm marked": lambda: draw_off_plane_histogram(0.18),
     "two gap curves": lambda: draw_gap_over_alpha(90, 120),
     "cubic at 0.3": lambda: draw_cubic(0.3),
     "contraction at three": lambda: draw_contraction(0.25, 0.5, 0.75),
@@ -130,6 +152,9 @@ SAYS = {
     "bisector_frame": [r"$\cos(\theta/2)$", r"$\alpha = 0$", "1/4", "nGPT 19.5°", "SLERP 27.5°", "= 55.0°"],
     "halving": ["$h_0$", "$h_3$", r"$h_{\mathrm{A}}$", r"$\theta$", r"$\theta/2$", r"$\theta/8$"],
     "step_on_sphere": ["SLERP", "nGPT", "chord", "$h$", r"$h_{\mathrm{A}}$"],
+    "step_off_circle": ["SLERP", "nGPT step", "chord", "off the\nplane", "$h$", r"$h_{\mathrm{A}}$"],
+    "off_plane_dimension": ["dimensions $d$", "off-plane norm", "law: 0.1826", "16384", "band"],
+    "off_plane_histogram": ["off-plane norm", "steps", "law: 0.1826", "0.1762", "0.1797", "0.2021", "95 %"],
     "gap_over_alpha": [r"step size $\alpha$", "gap  $G", "= 45°", "= 170°", "lags", "leads", "20°", "−20°"],
     "gap_map": [r"step size $\alpha$", r"angle $\theta$", "$G = 0$", "lags", "leads", "10°", "−10°", "180°"],
     "largest_gap": [r"angle $\theta$", "largest gap", "0.46°", "4.07°", "17.0°", "49.6°", "lags", "leads"],

@@ -13,12 +13,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from ngeodesic import geodesic, ledger, statements
+from ngeodesic import geodesic, ledger, offplane, statements
 
 CLAIMS = ledger.load()
 RESULTS = ledger.reproduce(CLAIMS)
 
-# design.md section 6, scalar step, as the note prints it: claim id -> number, unit
+# design.md section 6, as the note prints it: claim id -> number, unit
 NOTE = {
     "bisector-identity": ("4e-14", "deg"),
     "cubic-ratio-40-20": ("8.15", "1"),
@@ -36,8 +36,12 @@ NOTE = {
     "triple-zero-exact": ("0", "deg"),
     "triple-zero-odd": ("0", "deg"),
     "bisector-halving": ("0", "1"),
+    "off-plane-draw-1": ("0.18", "1"),
+    "off-plane-draw-2": ("0.18", "1"),
+    "off-plane-draw-3": ("0.20", "1"),
+    "off-plane-scalar": ("1e-15", "1"),
 }
-# design.md section 4, ng-max-gap and ng-cubic-law
+# design.md section 4, ng-max-gap, ng-cubic-law and ng-off-plane
 SHARP = {
     "max-gap-45-sharp": "0.459407542151",
     "max-gap-90-sharp": "4.074568596223",
@@ -49,6 +53,14 @@ SHARP = {
     "max-gap-170-alpha": "0.386731468",
     "cubic-limit": "0.016037507477",
     "cubic-limit-alpha": "0.211324865405",
+    "off-plane-seed-0": "0.1762",
+    "off-plane-seed-1": "0.1797",
+    "off-plane-seed-42": "0.2021",
+    "off-plane-law": "0.182574",
+    "off-plane-mean": "0.182",
+    "off-plane-std": "0.0083",
+    "off-plane-95-low": "0.166",
+    "off-plane-95-high": "0.199",
 }
 
 claims = pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: c.id)
@@ -110,7 +122,7 @@ def test_a_claim_is_a_sentence_with_a_place(claim):
 @claims
 def test_the_second_route_shares_nothing_with_the_first(claim):
     names = {node.id for node in ast.walk(ast.parse(claim.independent)) if isinstance(node, ast.Name)}
-    assert not names & ({"np"} | set(geodesic.__all__))
+    assert not names & ({"np", "drawn_norms"} | set(geodesic.__all__) | set(offplane.__all__))
     assert claim.independent != claim.call
 
 
@@ -160,20 +172,30 @@ def test_a_wrong_second_route_is_a_miss(claim):
     assert claim.independent_says in result.why
 
 
-@pytest.mark.parametrize("name", sorted(set(geodesic.__all__) - {"GapBounds", "MaxGap", "slerp"}))
-def test_a_wrong_function_is_noticed(name, monkeypatch):
-    right = getattr(geodesic, name)
+FUNCTIONS = [
+    (module, name)
+    for module in (geodesic, offplane)
+    for name in module.__all__
+    if name.islower() and name != "slerp"
+]
+
+
+@pytest.mark.parametrize(("module", "name"), FUNCTIONS, ids=[name for _, name in FUNCTIONS])
+def test_a_wrong_function_is_noticed(module, name, monkeypatch):
+    right = getattr(module, name)
 
     def wrong(*args, **kwargs):
         result = right(*args, **kwargs)
+        if name == "sample_step":
+            return (*result[:2], result[2] * (1 + 1e-6))
         if isinstance(result, tuple):
             shifted = [x + 1e-6 for x in result]
             return type(result)(*shifted) if hasattr(result, "_fields") else tuple(shifted)
         if name == "retract":
-            return result + np.array([1e-6, 0])
+            return result + 1e-6 * np.eye(result.shape[-1])[0]
         return result + 1e-6
 
-    monkeypatch.setattr(geodesic, name, wrong)
+    monkeypatch.setattr(module, name, wrong)
     assert not ledger.reproduce(CLAIMS).ok
 
 

@@ -54,7 +54,7 @@ REAL = {x: S.Reals}
 IDS = list(statements.ALL)
 STEPS = [(s.id, step) for s in statements.ALL.values() for step in s.steps]
 STEP_NAMES = [f"{id}/{step.label}" for id, step in STEPS]
-CHAPTERS = ["angle_law", "triple_zero", "bisector", "cubic_law", "contraction"]
+CHAPTERS = ["angle_law", "triple_zero", "bisector", "cubic_law", "contraction", "per_dimension"]
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def _fifty_digits():
 # --- the statements -----------------------------------------------------------------------------------------
 
 
-def test_the_statements_of_the_first_five_chapters_are_there():
+def test_the_statements_are_there_in_book_order():
     assert IDS == [
         "ng-angle-law",
         "ng-matched-step",
@@ -81,6 +81,7 @@ def test_the_statements_of_the_first_five_chapters_are_there():
         "ng-bisector",
         "ng-cubic-law",
         "ng-contraction",
+        "ng-off-plane",
     ]
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ngeodesic.proof import Statement
-from ngeodesic.statements import angle_law, bisector, contraction, cubic_law, triple_zero
+from ngeodesic.statements import angle_law, bisector, contraction, cubic_law, off_plane, triple_zero
 
 __all__ = ["ALL", "get"]
 
 ALL: dict[str, Statement] = {
     statement.id: statement
-    for module in (angle_law, triple_zero, bisector, cubic_law, contraction)
+    for module in (angle_law, triple_zero, bisector, cubic_law, contraction, off_plane)
     for statement in module.STATEMENTS
 }
 

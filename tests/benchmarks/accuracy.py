@@ -2,8 +2,9 @@
 
     python tests/benchmarks/accuracy.py [points]
 
-Angles in ulp of the exact result, for the float64 numbers given; points of SLERP in units of 1e-16. Exits
-with 1 if a target is missed. Peers that are not installed are skipped with a note.
+Angles in ulp of the exact result, for the float64 numbers given; points of SLERP in units of 1e-16;
+off-plane norms as relative errors. Exits with 1 if a target is missed. Peers that are not installed are
+skipped with a note.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from ngeodesic.geodesic import (
     retraction_angle,
     slerp,
 )
+from ngeodesic.offplane import off_plane_norm
 
 PI = math.pi
 rng = np.random.default_rng(1)
@@ -98,6 +100,26 @@ def exact_slerp(x: Any, y: Any, fraction: float) -> list[Any]:
     return [a * p + b * q for p, q in zip(u, v, strict=True)]
 
 
+def exact_off_plane(x: Any, y: Any, alpha: Any) -> tuple[Any, Any]:
+    """The off-plane norm, and the share of (alpha - mean) * (v - u) that is off the plane."""
+    u, v, a = ([mpf(float(c)) for c in w] for w in (x, y, alpha))
+    u, v = ([c / mp.sqrt(mp.fdot(w, w)) for c in w] for w in (u, v))
+    n = [q - mp.fdot(u, v) * p for p, q in zip(u, v, strict=True)]
+    n = [c / mp.sqrt(mp.fdot(n, n)) for c in n]
+
+    def rest(w: Any) -> Any:
+        along, across = mp.fdot(w, u), mp.fdot(w, n)
+        off = [c - along * p - across * q for c, p, q in zip(w, u, n, strict=True)]
+        return mp.sqrt(mp.fdot(off, off))
+
+    chord = [q - p for p, q in zip(u, v, strict=True)]
+    mean = mp.fsum(s * c * c for s, c in zip(a, chord, strict=True)) / mp.fdot(chord, chord)
+    point = [p + s * c for p, s, c in zip(u, a, chord, strict=True)]
+    uneven = [(s - mean) * c for s, c in zip(a, chord, strict=True)]
+    off = rest(point)
+    return off / mp.sqrt(mp.fdot(point, point)), off / mp.sqrt(mp.fdot(uneven, uneven))
+
+
 # the other forms
 
 
@@ -123,6 +145,14 @@ def arccos_slerp(x: Any, y: Any, fraction: float) -> Any:
     theta = arccos_angle(x, y)[:, None]
     weights = np.sin((1 - fraction) * theta), np.sin(fraction * theta)
     return (weights[0] * unit(x) + weights[1] * unit(y)) / np.sin(theta)
+
+
+def plain_off_plane(x: Any, y: Any, alpha: Any) -> Any:
+    """Normalise, step, normalise, project onto an orthonormal basis by QR: what one writes first."""
+    u, v = unit(x), unit(y)
+    basis = np.linalg.qr(np.stack([u, v], axis=-1))[0]
+    r = unit(u + alpha * (v - u))
+    return np.linalg.norm(r - np.squeeze(basis @ (basis.mT @ r[..., None]), -1), axis=-1)
 
 
 # the comparison
@@ -243,12 +273,42 @@ def points(count: int) -> list[bool]:
     return verdicts
 
 
+def off_plane(count: int) -> list[bool]:
+    x, y, theta = vectors(count)
+    dim = 6
+    basis = np.linalg.qr(rng.standard_normal((count, dim, 3)))[0]
+    x, y = (10 ** rng.uniform(-3, 3, (count, 1)) * np.squeeze(basis @ v[..., None], -1) for v in (x, y))
+    mean = np.where(np.arange(count) % 2, rng.random(count), 0.5 + 10 ** rng.uniform(-9, -1, count))
+    alpha = mean[:, None] + 10 ** rng.uniform(-8, 0, (count, 1)) * rng.standard_normal((count, dim))
+    found = [exact_off_plane(*row) for row in zip(x, y, alpha, strict=True)]
+    right = np.array([float(norm) for norm, _ in found])
+    counted = (right > 1e-6) & (np.array([float(share) for _, share in found]) > 0.01)
+    heading(f"off_plane_norm, {counted.sum()} of {count} pairs above 1e-6, relative error")
+    verdicts = []
+    for name, form, target in (("ours", off_plane_norm, 1e-12), ("numpy, by QR", plain_off_plane, None)):
+        values = form(x, y, alpha)
+        errors = np.array(
+            [abs(float((mpf(float(v)) - r) / r)) for v, (r, _) in zip(values, found, strict=True)]
+        )
+        verdicts.append(report(name, errors[counted], theta[counted], target))
+    heading("off_plane_norm of a scalar alpha, absolute")
+    scalar = np.where(np.abs(mean - 0.5) < 0.1, 0.3, mean)[:, None]
+    verdicts.append(report("ours", off_plane_norm(x, y, scalar), theta, 1e-14))
+    report("numpy, by QR", plain_off_plane(x, y, scalar), theta)
+    return verdicts
+
+
 def main() -> int:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
     start = time.perf_counter()
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the peers
-        verdicts = scalar_functions(count) + angles(count // 5) + points(count // 10)
+        verdicts = [
+            *scalar_functions(count),
+            *angles(count // 5),
+            *points(count // 10),
+            *off_plane(count // 10),
+        ]
     print(f"{time.perf_counter() - start:.0f} s")
     return 0 if all(verdicts) else 1
 

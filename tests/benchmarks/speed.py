@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ngeodesic.geodesic import gap, retract, slerp
+from ngeodesic.offplane import decompose, off_plane_norm
 
 ROWS, DIM, ALPHA = 10_000, 1024, 0.1
 rng = np.random.default_rng(0)
@@ -104,6 +105,23 @@ def steps(rounds: int) -> list[bool]:
     return verdicts
 
 
+def off_plane(rounds: int) -> list[bool]:
+    shared, own = rng.normal(0.3, 0.1, DIM), rng.normal(0.3, 0.1, (ROWS, DIM))
+    verdicts = []
+    for name, alpha in (("one alpha per dimension", shared), ("and per row", own)):
+        functions: dict[str, Callable[[], Any]] = {
+            "retract": partial(retract, H, TARGET, alpha),
+            "norm": partial(off_plane_norm, H, TARGET, alpha),
+            "parts": partial(decompose, H, TARGET, alpha),
+        }
+        found = times(functions, rounds)
+        verdicts += [
+            report(f"off_plane_norm / retract, {name}", found["norm"] / found["retract"], 2.5),
+            report(f"decompose / retract, {name}", found["parts"] / found["retract"], 2.5),
+        ]
+    return verdicts
+
+
 def slow_peers(torch: Any) -> dict[str, tuple[Callable[[], Any], int, Callable[[], Any]]]:
     """Peers with a SLERP or a step, on as many rows as they do in reasonable time."""
     peers: dict[str, tuple[Callable[[], Any], int, Callable[[], Any]]] = {}
@@ -159,6 +177,7 @@ def main() -> int:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 9
     sections: dict[str, Callable[[], list[bool]]] = {
         "The step": lambda: steps(rounds),
+        "The off-plane norm": lambda: off_plane(rounds),
         "The gap": lambda: points(rounds),
         "The import": start,
     }

