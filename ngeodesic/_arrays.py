@@ -16,8 +16,10 @@ from __future__ import annotations
 
 import math
 import numbers
+import operator
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -73,7 +75,7 @@ def as_floats(**named: Any) -> Floats:
     arrays = tuple(
         xp.astype(strong[n], work, copy=False)
         if n in strong
-        else xp.asarray(float(v), dtype=work, device=device)
+        else xp.asarray(_as_float(n, v), dtype=work, device=device)
         for n, v in named.items()
     )
 
@@ -116,7 +118,17 @@ def refuse(xp: Any, bad: Array, name: str, values: Array, condition: str) -> Non
     if xp.any(bad):
         index = first_index(xp, bad)
         at = f" at index {index}" if index else ""
-        raise ValueError(f"{name} must {condition}: got {float(values[index])!r}{at}")
+        value = values[index]
+        value = value.detach() if hasattr(value, "detach") else value  # a tensor that wants a gradient warns
+        raise ValueError(f"{name} must {condition}: got {float(value)!r}{at}")
+
+
+def as_index(name: str, value: Any) -> int:
+    """Take an argument that counts, or names an axis, as an int."""
+    if not isinstance(value, bool):
+        with suppress(TypeError):
+            return operator.index(value)
+    raise TypeError(f"{name} must be an integer: got {type(value).__name__}")
 
 
 def first_index(xp: Any, bad: Array) -> tuple[int, ...]:
@@ -137,8 +149,8 @@ def vectors(xp: Any, axis: int, **named: Array) -> tuple[tuple[Array, ...], int]
         No such axis in one of the arrays, vectors of no entry, of different lengths, or leading axes that do
         not broadcast; the message shows the shapes.
     """
-    given, ndim = axis, max(array.ndim for array in named.values())
-    axis = axis - ndim if axis >= 0 else axis
+    given, ndim = as_index("axis", axis), max(array.ndim for array in named.values())
+    axis = given - ndim if given >= 0 else given
     shapes = {name: tuple(array.shape) for name, array in named.items()}
     for name, shape in shapes.items():
         if not -len(shape) <= axis < 0:
@@ -300,6 +312,10 @@ def _cpus() -> int:
         return os.cpu_count() or 1
 
 
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, np.ndarray | np.generic) and not isinstance(value, np.ma.MaskedArray)
+
+
 def _as_array(name: str, value: Any) -> Array:
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array: fill or drop its masked entries first")
@@ -308,11 +324,21 @@ def _as_array(name: str, value: Any) -> Array:
     if array_api_compat.is_array_api_obj(value):
         return value
     if isinstance(value, list | tuple):
+        if any(array_api_compat.is_array_api_obj(v) and not _is_plain(v) for v in value):
+            raise TypeError(f"{name} is a list of tensors or masked arrays: make one array of it first")
         try:
-            return np.asarray(value)
+            array = np.asarray(value)
         except ValueError:
             raise ValueError(f"{name} is a list that is not rectangular") from None
+        return array.astype(np.float64) if array.dtype.kind == "f" else array
     raise TypeError(f"{name} must be a real number, a list or an array: got {type(value).__name__}")
+
+
+def _as_float(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} is too large for a floating-point number") from None
 
 
 def _as_floating(xp: Any, name: str, array: Array) -> Array:

@@ -272,7 +272,10 @@ def load(path: Path = CLAIMS_FILE) -> tuple[Claim, ...]:
     """
     try:
         entries = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        if isinstance(error, LedgerError):
+            raise
+        # YAML's own tags and timestamps fail in many ways
         raise LedgerError(f"{path.name} is not valid YAML: {error}") from error
     if not isinstance(entries, list):
         raise LedgerError(f"{path.name}: expected a list of claims, got {type(entries).__name__}")
@@ -334,7 +337,8 @@ def _evaluate(claim: Claim, key: str, kind: Any) -> Any:
         ) from error
 
 
-_BUILTINS = {"abs": abs, "max": max, "range": range, "sum": sum}
+# NumPy looks for __import__ here when an array's method is called
+_BUILTINS = {"abs": abs, "max": max, "range": range, "sum": sum, "__import__": __import__}
 
 
 def _float_names() -> dict[str, Any]:
@@ -477,11 +481,14 @@ def _claim(entry: Any, number: int) -> Claim:
     for key in ("expected", "accuracy", "tolerance"):
         if text := getattr(claim, key):
             try:
-                finite = Decimal(text).is_finite()
-            except InvalidOperation:
+                value = Decimal(text)
+                finite = math.isfinite(float(value))
+            except (InvalidOperation, ValueError):
                 finite = False
             if not finite:
                 raise wrong(key, f"expected a finite number, got {text!r}")
+            if key != "expected" and value < 0:
+                raise wrong(key, f"expected a number that is not negative, got {text!r}")
     if claim.kind not in KINDS:
         raise wrong("kind", f"unknown kind {claim.kind!r}; the kinds are {', '.join(KINDS)}")
     if claim.source not in SOURCES:

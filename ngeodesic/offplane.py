@@ -248,8 +248,9 @@ def predicted_off_plane_norm(mean: Array, std: Array, theta: Array) -> Array:
 
     Notes
     -----
-    Accuracy: 4 ulp of the law. The law is a limit: in d dimensions with normal alpha the norm of one step
-    differs from it by about 1.2/sqrt(d) of itself, the mean of many steps by about 2.7/d.
+    Accuracy: 4 ulp of the law. The law is a limit. In d dimensions, for normal alpha, a random pair and a
+    norm well below 1, one step differs from the law at its own angle by about 1.2/sqrt(d) of itself, and the
+    mean of many is about 2.7/d of it below; ng-off-plane (c) has both in general.
     """
     xp, (mean, std, theta), restore = as_floats(mean=mean, std=std, theta=theta)
     theta = _angles(xp, theta)

@@ -59,7 +59,13 @@ def execute(path: Path) -> str:
         resources={"metadata": {"path": str(path.parent)}},
     ).execute()
     for number, cell in enumerate(notebook.cells, start=1):
+        if cell.cell_type == "code" and cell.execution_count is None:
+            raise ValueError(f"cell {number} was not executed")
         for output in cell.get("outputs", ()):
+            if output.output_type == "error":  # a tag has let it pass
+                raise ValueError(
+                    f"cell {number} failed: {output.ename}: {output.evalue}"
+                )
             if output.get("name") == "stderr":
                 raise ValueError(
                     f"cell {number} wrote to stderr: {output.text.strip()}"

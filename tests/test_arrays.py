@@ -206,3 +206,54 @@ def test_names_of_the_package() -> None:
     assert set(geodesic.__all__) < set(dir(ngeodesic))
     with pytest.raises(AttributeError, match="no attribute 'acos'"):
         _ = ngeodesic.acos
+
+
+@pytest.mark.parametrize("axis", [True, 0.0, "0", None, (0, 1)])
+def test_an_axis_is_an_integer(axis: Any) -> None:
+    with pytest.raises(TypeError, match="axis must be an integer: got"):
+        geodesic.angle([[1.0, 2.0]], [[2.0, 1.0]], axis=axis)
+
+
+def test_any_integer_is_an_axis() -> None:
+    assert geodesic.angle([[1.0], [0.0]], [[0.0], [1.0]], axis=np.uint8(0)) == pytest.approx(math.pi / 2)
+
+
+def test_numbers_beyond_the_floating_point_range_are_named() -> None:
+    for huge in (10**400, Fraction(10**400)):
+        with pytest.raises(ValueError, match="alpha is too large"):
+            geodesic.gap(huge, 1.0)
+
+
+def test_what_is_in_a_list_is_looked_at() -> None:
+    masked = np.ma.array([1.0, 2.0], mask=[0, 1])
+    with pytest.raises(TypeError, match="x is a list of tensors or masked arrays"):
+        geodesic.angle([masked], [1.0, 0.0])
+    assert geodesic.gap([np.float32(0.3)], 1.0).dtype == np.float64
+
+
+@pytest.mark.parametrize("theta", [1e-200, 5e-324, 3.14])
+def test_no_function_minds_what_the_caller_does_about_underflow(theta: float) -> None:
+    with np.errstate(all="raise"):
+        geodesic.max_gap(theta)
+        geodesic.contract(theta, 0.3, 3)
+        geodesic.matching_alpha(0.3, theta)
+        geodesic.cubic_gap(0.3, theta)
+        geodesic.gap_bounds(np.float16(0.3), np.float16(theta))
+        geodesic.retract(np.ones(2, np.float32), np.float32([1, 0]), 1e200)
+
+
+def test_a_tensor_out_of_range_is_refused_without_a_warning() -> None:
+    torch = pytest.importorskip("torch", reason=REASON)
+    alpha = torch.tensor(1.5, dtype=torch.float64, requires_grad=True)
+    with pytest.raises(ValueError, match=r"alpha must lie in \[0, 1\]: got 1.5"):
+        geodesic.gap(alpha, 1.0)
+
+
+def test_a_huge_alpha_turns_by_less_than_a_quarter_turn_beyond_the_bisector() -> None:
+    for alpha, theta in ((9e307, 1.0), (8.9e307, 2.0), (1e300, 1.5)):
+        assert geodesic.retraction_angle(alpha, theta) == pytest.approx(
+            theta / 2 + math.pi / 2, rel=1e-15, abs=0
+        )
+        assert geodesic.retraction_angle(-alpha, theta) == pytest.approx(
+            theta / 2 - math.pi / 2, rel=1e-15, abs=0
+        )

@@ -4,7 +4,9 @@ nbval passes in silence on cells that were never executed, so `faults` looks at 
 """
 
 import ast
+import base64
 import copy
+import io
 import json
 import re
 import subprocess
@@ -14,6 +16,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from PIL import Image
 
 from ngeodesic import statements
 
@@ -22,11 +25,15 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 RUN = ROOT / "notebooks" / "run.py"
 
 LINES_PER_CELL = 40
-SKIPPING_TAG = re.compile(r"nbval|raises-exception|skip", re.IGNORECASE)
+# all others skip a check, hide an output from the reader, or keep an editor's state
+TAGS = {"hide-input", "hide-cell"}
+MYSTNB = {"figure", "image", "code_prompt_show", "code_prompt_hide"}
 ABSOLUTE_PATH = re.compile(r"(?<![\w.:/])/(?:home|root|work|tmp|usr|opt|var|private|Users|mnt)/|\b[A-Z]:\\\\")
 ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 MARKDOWN_IMAGE = re.compile(r"!\[\s*\]\(|<img (?![^>]*alt=\"[^\"]+\")")
 PICTURES = {"image/png", "image/svg+xml", "image/jpeg"}
+GLUE = "application/papermill.record/"
+COMPARED = {"text/plain", "text/html", "text/latex"}
 
 
 def load(path):
@@ -81,7 +88,7 @@ def source_faults(cell):
         return
     for name in private_names(tree):
         yield f"uses the private name {name}"
-    if "NBVAL_" in cell.source:
+    if re.search("NBVAL_|PYTEST_VALIDATE_", cell.source):
         yield "has an NBVAL_ comment"
     if shows_something(tree, cell.source) and not cell.outputs:
         yield "shows something and has no output"
@@ -101,6 +108,21 @@ def output_faults(cell):
         yield "names an absolute path"
     if ADDRESS.search(text):
         yield "shows the address of an object"
+    for output in cell.outputs:
+        data = output.get("data", {})
+        if {mime for mime in data if GLUE not in mime} - {*PICTURES, *COMPARED}:
+            yield f"has an output of the kinds {sorted(data)}"
+        if "image/png" in data and not is_picture(data["image/png"]):
+            yield "stored a picture that cannot be read"
+
+
+def is_picture(encoded):
+    try:
+        with Image.open(io.BytesIO(base64.b64decode(encoded))) as picture:
+            picture.load()
+            return min(picture.size) > 200
+    except (OSError, ValueError, SyntaxError):
+        return False
 
 
 def figure_faults(cell):
@@ -129,7 +151,7 @@ def faults(notebook):
     if set(notebook.metadata) - {"kernelspec", "language_info"}:
         found.append("has metadata that only an editor needs")
     counts = [cell.execution_count for cell in code_cells(notebook)]
-    if counts != list(range(1, len(counts) + 1)):
+    if counts != list(range(1, len(counts) + 1)) or {type(n) for n in counts} != {int}:
         found.append(f"was not executed from top to bottom: {counts}")
     if not any(cell.outputs for cell in code_cells(notebook)):
         found.append("has no outputs")
@@ -137,10 +159,14 @@ def faults(notebook):
         problems = []
         if len(cell.source.splitlines()) > LINES_PER_CELL:
             problems.append(f"is longer than a screen of {LINES_PER_CELL} lines")
-        if any(SKIPPING_TAG.search(tag) for tag in cell.metadata.get("tags", ())):
-            problems.append("has a tag that skips a check")
+        if set(cell.metadata.get("tags", ())) - ({*TAGS, "remove-cell"} if "glue(" in cell.source else TAGS):
+            problems.append("has a tag that skips a check or hides an output")
+        if set(cell.metadata.get("mystnb", ())) - MYSTNB:
+            problems.append(f"has settings {sorted(cell.metadata.mystnb)} that may hide an output")
         if set(cell.metadata) - {"mystnb", "tags"}:
             problems.append(f"has metadata {sorted(cell.metadata)}: timings or an editor's state")
+        if cell.cell_type == "raw":
+            problems.append("is raw: nothing runs it")
         if cell.cell_type == "code":
             problems += [*source_faults(cell), *output_faults(cell), *figure_faults(cell)]
         elif MARKDOWN_IMAGE.search(cell.source):
@@ -245,6 +271,11 @@ def add_address(cell, notebook):
     cell.outputs.append(nbformat.v4.new_output("stream", name="stdout", text="<object at 0x7f12ab34cd56>"))
 
 
+def picture_of(notebook):
+    """The data of the first picture in a notebook."""
+    return next(o.data for c in code_cells(notebook) for o in c.outputs if "image/png" in o.get("data", ()))
+
+
 @pytest.mark.parametrize(
     ("spoil", "complaint"),
     [
@@ -256,10 +287,18 @@ def add_address(cell, notebook):
         (add_picture, "alt text"),
         (add_path, "absolute path"),
         (add_address, "address"),
-        (lambda cell, notebook: cell.metadata.update(tags=["nbval-skip"]), "skips a check"),
-        (lambda cell, notebook: cell.metadata.update(tags=["raises-exception"]), "skips a check"),
+        (lambda cell, notebook: cell.metadata.update(tags=["nbval-skip"]), "a tag that skips"),
+        (lambda cell, notebook: cell.metadata.update(tags=["raises-exception"]), "a tag that skips"),
         (lambda cell, notebook: cell.metadata.update(execution={"iopub.execute_input": "t"}), "timings"),
         (lambda cell, notebook: cell.update(source="1  # NBVAL_IGNORE_OUTPUT"), "NBVAL_"),
+        (lambda cell, notebook: cell.update(source="1  # PYTEST_VALIDATE_IGNORE_OUTPUT"), "NBVAL_"),
+        (lambda cell, notebook: cell.metadata.update(tags=["pytest-validate-ignore-output"]), "a tag"),
+        (lambda cell, notebook: cell.metadata.update(tags=["remove-output"]), "a tag"),
+        (lambda cell, notebook: cell.metadata.update(mystnb={"remove_code_outputs": True}), "settings"),
+        (lambda cell, notebook: cell.update(cell_type="raw"), "is raw"),
+        (lambda cell, notebook: cell.update(execution_count=True), "top to bottom"),
+        (lambda cell, notebook: picture_of(notebook).update({"image/png": "iVBORw0KGgo="}), "cannot be read"),
+        (lambda cell, notebook: picture_of(notebook).update({"image/gif": "R0lGOD"}), "of the kinds"),
         (
             lambda cell, notebook: cell.update(source="from ngeodesic import _arrays"),
             "private",

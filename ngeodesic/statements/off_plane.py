@@ -82,10 +82,11 @@ OFF_PLANE = Statement(
     hypotheses=(
         "h, h_A unit vectors of R^d, theta = angle(h, h_A) in (0, pi), h + alpha x not 0",
         "(a): none further; alpha any vector",
-        "(b): alpha_i iid with finite variance and independent of (h, h_A)",
+        "(b): alpha_i iid, of one distribution for every d, with finite variance and independent of (h, h_A)",
         "(b): the chord is spread out, max w_i -> 0 in probability; h and h_A themselves need not be",
         "(b): theta is fixed, or converges in probability to a number in (0, pi), then meant by theta and C",
-        "(c): alpha_i normal, s > 0; (h, h_A) uniformly distributed among the pairs at angle theta",
+        "(c): alpha_i iid normal, s > 0, independent of (h, h_A)",
+        "(c): (h, h_A) uniform among the pairs at angle theta; for the free angle, independent and uniform",
     ),
     paper=(
         "The note, per-dimension alpha: off-plane norms 0.18, 0.18, 0.20 at d = 1024, machine zero for the "
