@@ -29,6 +29,8 @@ __all__ = [
     "GAP",
     "GEODESIC",
     "BookFigure",
+    "alpha_against_energy",
+    "alpha_histograms",
     "bisector_frame",
     "chord_and_arc",
     "contraction",
@@ -39,11 +41,13 @@ __all__ = [
     "gap_over_alpha",
     "halving",
     "largest_gap",
+    "law_against_model",
     "off_plane_dimension",
     "off_plane_histogram",
     "step_off_circle",
     "step_on_sphere",
     "style",
+    "training_growth",
 ]
 
 Floats = NDArray[np.float64]
@@ -826,4 +830,112 @@ def contraction_ratio(theta: ArrayLike, ratios: Mapping[float, ArrayLike]) -> Bo
         ax.set(xlim=(0, 180), ylim=(0, 1))
         ax.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "1/4", "1/2", "3/4", "1"])
         _degree_ticks(ax, [0, 45, 90, 135, 180])
+    return figure
+
+
+# --- the falsifier ---
+
+
+def alpha_histograms(alphas: Mapping[str, ArrayLike], *, start: float, mean: float, std: float) -> BookFigure:
+    """The distribution of alpha in each block, one row a block, above it the normal one with mean and std.
+
+    `alphas` maps the name of a block to its alphas of any shape; `start` is the alpha before training.
+    """
+    rows = {name: _floats(values).ravel() for name, values in alphas.items()}
+    edges = np.linspace(0, max(mean + 3 * std, *(float(a.max()) for a in rows.values())), 61)
+    heights = {name: np.histogram(a, edges)[0] / a.size for name, a in rows.items()}
+    tallest = max(float(h.max()) for h in heights.values())
+    with style():
+        figure, ax = _graph(5.2, r"$\alpha$", "block")
+        x = np.linspace(mean - 3 * std, mean + 3 * std, 201)
+        normal = np.exp(-(((x - mean) / std) ** 2) / 2) / (std * np.sqrt(2 * np.pi)) * (edges[1] - edges[0])
+        _row(ax, x, normal * 1.7 / tallest, 0, MUTED)
+        for place, height in enumerate(heights.values(), start=1):
+            stairs = np.repeat(height * 1.7 / tallest, 2)
+            _row(ax, np.repeat(edges, 2)[1:-1], stairs, -place, CHORD)
+        ax.axvline(start, color=INK, lw=1.2, ls=(0, (4, 2)), zorder=0)
+        ax.set(xlim=(0, edges[-1]), ylim=(-len(rows) - 0.25, 1.35))
+        _say(ax, (start, 1.12), "start", ha="left", dx=0.015 * edges[-1])
+        _say(ax, (0.99 * edges[-1], 0.62), "the note's example", MUTED, ha="right")
+        ax.set_yticks(0.25 - np.arange(1, len(rows) + 1), list(rows))
+        ax.tick_params("y", length=0)
+    return figure
+
+
+def _row(ax: Axes, x: Floats, y: Floats, base: float, colour: str) -> None:
+    """One distribution of several, standing on its own line."""
+    ax.fill_between(x, base, base + y, color=_mix(colour, PAPER, 0.6), lw=0, zorder=2 - base)
+    ax.plot(x, base + y, color=colour, lw=1.4, zorder=2 - base)
+    ax.axhline(base, color=FAINT, lw=0.8, zorder=1)
+
+
+def law_against_model(
+    predicted: Mapping[str, ArrayLike], measured: Mapping[str, ArrayLike], *, tolerance: float
+) -> BookFigure:
+    """Measured against predicted off-plane norms, one point a block, for two kinds of blocks by name.
+
+    The line is where both are equal; around it the band in which predicted over measured is within
+    `tolerance` of 1.
+    """
+    points = {name: (_floats(predicted[name]).ravel(), _floats(measured[name]).ravel()) for name in measured}
+    top = 1.12 * max(float(np.max(values)) for pair in points.values() for values in pair)
+    with style():
+        figure, ax = _graph(4.6, "off-plane norm by the law", "off-plane norm measured")
+        line = np.array([0, top])
+        band = (line / (1 + tolerance), line / (1 - tolerance))
+        ax.fill_between(line, *band, color=_mix(FAINT, PAPER, 0.45), lw=0, zorder=0)
+        ax.plot(line, line, color=INK, lw=1.8, ls=(0, (4, 2)), zorder=1)
+        for (name, (x, y)), marker, face in zip(points.items(), "so", (CHORD, PAPER), strict=True):
+            ax.plot(x, y, marker, color=CHORD, mfc=face, mec=CHORD, mew=1.4, ms=7, label=name)
+        ax.legend(loc="upper left", frameon=False, fontsize=12, handletextpad=0.2)
+        percent = f"band: \N{PLUS-MINUS SIGN}{100 * tolerance:g} %"
+        _say(ax, (0.97 * top, 0.06 * top), percent, MUTED, ha="right")
+        _say(ax, (0.8 * top, 0.97 * top), "equal", ha="right")
+        ax.set(xlim=(0, top), ylim=(0, top), aspect="equal")
+    return figure
+
+
+def training_growth(
+    moments: ArrayLike, ratio: Mapping[str, ArrayLike], measured: Mapping[str, ArrayLike]
+) -> BookFigure:
+    """std/mean of the alphas, and the off-plane norms, while a model is trained: one line a block.
+
+    `moments`, shape (n,), are numbers of training steps from 0 on; `ratio` and `measured` map two kinds of
+    blocks by name to values of shape (n, blocks).
+    """
+    done = _floats(moments)
+    with style():
+        figure = _blank(5.6)
+        figure.set_layout_engine("constrained", w_pad=0.08, h_pad=0.08)
+        ax, below = figure.subplots(2, 1, sharex=True)
+        colours, dashes = (CHORD, MUTED), ("-", (0, (3, 1.5)))
+        for axes, values in ((ax, ratio), (below, measured)):
+            for blocks, colour, dash in zip(values.values(), colours, dashes, strict=True):
+                axes.plot(done, _floats(blocks), lw=1.6, color=colour, ls=dash)
+            high = max(float(np.max(_floats(blocks))) for blocks in values.values())
+            axes.set(ylim=(0, 1.15 * high))
+        middles = [float(np.mean(_floats(blocks)[-1])) for blocks in measured.values()]
+        places = _spread(middles, 0.13 * below.get_ylim()[1])
+        for name, colour, place in zip(measured, colours, places, strict=True):
+            _say(below, (1.02 * done[-1], place), name, colour, ha="left", fontsize=12)
+        ax.set(ylabel="std / mean of alpha")
+        below.set(ylabel="off-plane norm", xlim=(0, done[-1]), xlabel="training steps")
+        figure.align_ylabels()
+    return figure
+
+
+def alpha_against_energy(alpha: ArrayLike, share: ArrayLike) -> BookFigure:
+    """The chord's share of each dimension against that dimension's alpha, both of shape (d,).
+
+    The shares are given as multiples of 1/d: 1 is a chord that is spread evenly.
+    """
+    x, y = _floats(alpha), _floats(share)
+    with style():
+        figure, ax = _graph(3.9, r"$\alpha_i$ of a dimension", r"its share of the chord, times $d$")
+        ax.axhline(1, color=INK, lw=1.4)
+        ax.axvline(float(np.mean(x)), color=MUTED, lw=1.2, ls=(0, (4, 2)))
+        ax.plot(x, y, "s", color=CHORD, ms=5.5, mec=PAPER, mew=0.8)
+        top = 1.18 * float(np.max(y))
+        ax.set(ylim=(0, top))
+        _say(ax, (float(np.mean(x)), 0.95 * top), " mean", MUTED, ha="left", fontsize=12)
     return figure

@@ -99,6 +99,35 @@ def draw_off_plane_histogram(*marks: float) -> figures.BookFigure:
 
 Draw = Callable[[], figures.BookFigure]
 
+BLOCKS = [f"{i // 2 + 1} {'MLP' if i % 2 else 'attention'}" for i in range(8)]
+
+
+def draw_alphas(blocks: int) -> figures.BookFigure:
+    drawn = np.random.default_rng(0).normal(np.linspace(0.1, 0.33, blocks)[:, None], 0.025, (blocks, 384))
+    return figures.alpha_histograms(dict(zip(BLOCKS, drawn, strict=False)), start=0.05, mean=0.3, std=0.1)
+
+
+def draw_law_against_model(scale: float) -> figures.BookFigure:
+    law = scale * np.random.default_rng(1).uniform(0.4, 1, (2, 12))
+    measured = law / np.linspace(0.98, 1.3, 12)
+    kinds = ("attention", "MLP")
+    return figures.law_against_model(
+        dict(zip(kinds, law, strict=True)), dict(zip(kinds, measured, strict=True)), tolerance=0.1
+    )
+
+
+def draw_growth() -> figures.BookFigure:
+    moments = np.array([0, 50, 100, 200, 400, 800, 2000])
+    rise = (1 - np.exp(-moments / 150))[:, None]
+    ratio = {"attention": rise * [0.14, 0.15], "MLP": rise * [0.07, 0.13]}
+    return figures.training_growth(moments, ratio, {kind: 0.35 * value for kind, value in ratio.items()})
+
+
+def draw_energy() -> figures.BookFigure:
+    rng = np.random.default_rng(2)
+    return figures.alpha_against_energy(rng.normal(0.1, 0.015, 128), rng.chisquare(1, 128))
+
+
 DRAWN: dict[str, Draw] = {
     "chord_and_arc": lambda: figures.chord_and_arc(0.25, 120 * DEGREE),
     "bisector_frame": lambda: figures.bisector_frame(110 * DEGREE),
@@ -114,6 +143,10 @@ DRAWN: dict[str, Draw] = {
     "cumulants": draw_cumulants,
     "contraction": lambda: draw_contraction(0.1, 0.25, 0.5, 0.75),
     "contraction_ratio": lambda: draw_ratio(0.1, 0.25, 0.5, 0.75, 0.9),
+    "alpha_histograms": lambda: draw_alphas(8),
+    "law_against_model": lambda: draw_law_against_model(0.06),
+    "training_growth": draw_growth,
+    "alpha_against_energy": draw_energy,
 }
 
 OTHER_DATA: dict[str, Draw] = {
@@ -133,6 +166,8 @@ OTHER_DATA: dict[str, Draw] = {
     "cubic at 0.3": lambda: draw_cubic(0.3),
     "contraction at three": lambda: draw_contraction(0.25, 0.5, 0.75),
     "ratio at three": lambda: draw_ratio(0.25, 0.5, 0.75),
+    "three blocks": lambda: draw_alphas(3),
+    "large off-plane norms": lambda: draw_law_against_model(0.3),
 }
 
 EVERY = [pytest.param(draw, id=name) for name, draw in (DRAWN | OTHER_DATA).items()]
@@ -162,6 +197,10 @@ SAYS = {
     "cumulants": [r"$\alpha$", "cumulant", r"$\kappa_3$", r"$\kappa_5$"],
     "contraction": ["step $k$", r"angle left  $\theta_k$", r"(1-\alpha)^k", "= 0.75", "100°", "0.001°"],
     "contraction_ratio": [r"angle $\theta$", "share left", r"$1-\alpha$", "= 0.9", "180°"],
+    "alpha_histograms": [r"$\alpha$", "block", "1 attention", "4 MLP", "start", "the note's example"],
+    "law_against_model": ["by the law", "measured", "attention", "MLP", "±10 %", "equal"],
+    "training_growth": ["training steps", "std / mean", "off-plane norm", "attention", "MLP"],
+    "alpha_against_energy": [r"$\alpha_i$", "share of the chord", "mean"],
 }
 
 
@@ -356,3 +395,13 @@ def test_the_still_picture_shows_the_step_it_names() -> None:
     assert [float(v) for v in place.groups()] == pytest.approx(
         [100 * np.cos(turn), -100 * np.sin(turn)], abs=0.01
     )
+
+
+def test_law_against_model_draws_its_band_and_its_points() -> None:
+    figure = figures.law_against_model({"a": [0.2], "b": [0.4]}, {"a": [0.1], "b": [0.5]}, tolerance=0.25)
+    ax = figure.axes[0]
+    points = [line.get_xydata()[0] for line in ax.lines if line.get_marker() in ("s", "o")]
+    np.testing.assert_allclose(points, [[0.2, 0.1], [0.4, 0.5]])
+    corners = ax.collections[0].get_paths()[0].vertices
+    slopes = corners[corners[:, 0] > 0] @ [0, 1] / corners[corners[:, 0] > 0, 0]
+    np.testing.assert_allclose([slopes.min(), slopes.max()], [1 / 1.25, 1 / 0.75])
