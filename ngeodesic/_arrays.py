@@ -238,7 +238,7 @@ def by_rows(
     *arrays: Array,
     width: int,
     scratch: int = 0,
-    block: int = 2**15,
+    block: int = 2**17,
 ) -> Array:
     """Return ``formula(xp, *arrays, *scratch, out)``, for NumPy in blocks of rows that stay in the cache.
 
@@ -261,7 +261,8 @@ def by_rows(
     scratch
         How many buffers the formula wants besides the one for its result.
     block
-        Numbers in a block: a quarter megabyte, so that a few blocks stay in the cache. A formula that makes
+        Numbers in a block: a megabyte, so that a few blocks stay in the cache. Smaller ones cost more, since
+        threads take turns at the interpreter's lock between the calls of NumPy; a formula that makes
         many temporaries wants less.
     """
     lead = np.broadcast_shapes(*(tuple(array.shape[:-1]) for array in arrays))

@@ -111,7 +111,7 @@ def angle(x: Array, y: Array, *, axis: int = -1) -> Array:
     """
     xp, (x, y), restore = as_floats(x=x, y=y)
     (x, y), _ = vectors(xp, axis, x=x, y=y)
-    return restore(by_rows(_angle, xp, x, y, width=1, block=2**13)[..., 0])
+    return restore(by_rows(_angle, xp, x, y, width=1, block=2**14)[..., 0])
 
 
 def _angle(xp: Any, x: Array, y: Array, out: dict[str, Array]) -> Array:
