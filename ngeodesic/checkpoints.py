@@ -903,7 +903,7 @@ def _torch_load(path: Path) -> Any:
             f"{path}: torch {torch.__version__} can be made to run code by the file, even with weights_only "
             f"(CVE-2025-32434); upgrade to 2.6 or later, or use a safetensors file"
         )
-    with torch.serialization.safe_globals(_numpy_random_state()):
+    with torch.serialization.safe_globals([(_Inert, name) for name in _NUMPY_NAMES]):
         try:
             return torch.load(path, map_location="cpu", weights_only=True, mmap=True)
         except Exception as error:  # a malformed pickle can make any
@@ -920,11 +920,24 @@ def _torch_load(path: Path) -> Any:
             ) from None
 
 
-def _numpy_random_state() -> list[Any]:
-    """What the tuple of NumPy's random state in an official ckpt.pt is made of, written by NumPy 1 or 2."""
-    rebuild = np.ndarray.__reduce__(np.empty(0))[0]
-    names = ("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct")
-    return [*((rebuild, name) for name in names), np.ndarray, np.dtype, type(np.dtype(np.uint32))]
+class _Inert:
+    """Stands in a torch file for what NumPy's random state is made of: takes anything and builds nothing.
+
+    An official ckpt.pt holds that state, and nobody needs it here. NumPy's own functions would build arrays
+    of objects from the bytes of the file, whose pointers the file may choose.
+    """
+
+    def __init__(self, *ignored: Any) -> None: ...
+
+    def __setstate__(self, ignored: Any) -> None: ...
+
+
+_NUMPY_NAMES = (
+    "numpy.core.multiarray._reconstruct",  # NumPy 1
+    "numpy._core.multiarray._reconstruct",
+    "numpy.ndarray",
+    "numpy.dtype",
+)
 
 
 def _from_torch(where: str, tensor: Any) -> Floats:

@@ -180,6 +180,7 @@ def alphas(
         raise click.UsageError(f"--plot must end in {', '.join(_PLOTS)}: got {plot_file!r}")
     if not 0 <= theta <= 180:
         raise click.UsageError(f"--theta must lie in 0 to 180 degrees: got {theta!r}")
+    _check_outputs(path, {"--csv": csv_file, "--plot": plot_file})
     try:
         with _progress() as show:
             records = checkpoints.read_alphas(
@@ -445,13 +446,27 @@ def _end_without_extra(error: ImportError) -> NoReturn:
     sys.exit(2)
 
 
+def _check_outputs(source: str, outputs: dict[str, str | None]) -> None:
+    """Refuse outputs that would overwrite the checkpoint or each other, or that cannot be made."""
+    taken = {os.path.realpath(source): "the checkpoint"}
+    for option, name in outputs.items():
+        if name is None:
+            continue
+        place = os.path.realpath(name)
+        if place in taken:
+            raise click.UsageError(f"{option} would overwrite {taken[place]}: {name!r}")
+        taken[place] = f"the file of {option}"
+        if not name or os.path.isdir(place) or not os.path.isdir(os.path.dirname(place)):
+            raise click.ClickException(f"{option}: {name} is a directory, or its directory does not exist")
+
+
 def _write(path: Path, data: bytes) -> None:
     """Write a file whole or not at all."""
-    path = Path(os.path.realpath(path))
     try:
         if path.exists() and not path.is_file():  # a pipe, or a device such as /dev/stdout
             path.write_bytes(data)
             return
+        path = Path(os.path.realpath(path))
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
         try:
             with os.fdopen(handle, "wb") as file:

@@ -586,3 +586,22 @@ def test_every_cut_of_a_right_file_is_refused(tmp_path):
     for size in range(len(whole)):
         (tmp_path / "a.safetensors").write_bytes(whole[:size])
         refuse(tmp_path / "a.safetensors")
+
+
+class _ArrayOfPointers:
+    """Pickles as an array of objects that are not there: NumPy's own functions would follow its pointers."""
+
+    def __reduce__(self):
+        rebuild = np.ndarray.__reduce__(np.empty(0))[0]
+        return rebuild, (np.ndarray, (0,), b"b"), (1, (2,), np.dtype("O"), False, [])
+
+
+def test_a_torch_file_cannot_have_numpy_build_arrays(tmp_path):
+    """Of the kind of DeepSeek-V3 #872: a crash, and a way to choose what is executed."""
+    torch = pytest.importorskip("torch", reason="torch is an optional extra")
+    path = tmp_path / "ckpt.pt"
+    alphas = {"transformer.h.0.attn_alpha": torch.full((1024,), 0.03125)}
+    torch.save({"model": alphas, "rng_state_numpy": _ArrayOfPointers()}, path)
+    read = f"from ngeodesic.checkpoints import read_alphas; print(read_alphas({str(path)!r})[0].alpha[0])"
+    result = subprocess.run([sys.executable, "-c", read], capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (0, "0.05\n"), result.stderr

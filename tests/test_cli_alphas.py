@@ -194,14 +194,29 @@ def test_a_bad_file_is_one_line_and_leaves_no_output(path, tmp_path):
 
 
 def test_a_file_that_cannot_be_written(path, tmp_path):
-    result = run(path, "--csv", tmp_path / "none" / "a.csv")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == f"Error: {tmp_path / 'none' / 'a.csv'}: No such file or directory\n"
-    assert result.stderr.count("\n") == 1
     (tmp_path / "folder").mkdir()
-    result = run(path, "--csv", tmp_path / "folder")
+    for wrong in (tmp_path / "none" / "a.csv", tmp_path / "folder"):
+        result = run(path, "--csv", wrong)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert result.stderr.startswith(f"Error: --csv: {wrong} is a directory, or")
+        assert result.stderr.count("\n") == 1
+    # the first file is not written if the second cannot be
+    result = run(path, "--csv", tmp_path / "a.csv", "--plot", tmp_path / "none" / "a.png")
     assert result.exit_code == 1
     assert sorted(os.listdir(tmp_path)) == ["a.safetensors", "folder"]
+
+
+def test_outputs_overwrite_neither_the_checkpoint_nor_each_other(path, tmp_path):
+    before = path.read_bytes()
+    (tmp_path / "link").symlink_to(path)
+    for same in (path, tmp_path / "link"):
+        result = run(path, "--csv", same)
+        assert (result.exit_code, "would overwrite the checkpoint" in words(result.stderr)) == (2, True)
+    picture = tmp_path / "a.png"
+    result = run(path, "--csv", picture, "--plot", picture)
+    assert (result.exit_code, "would overwrite the file of --csv" in words(result.stderr)) == (2, True)
+    assert path.read_bytes() == before
+    assert not picture.exists()
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
