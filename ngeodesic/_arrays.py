@@ -28,6 +28,10 @@ import numpy as np
 
 Array = Any  # an array of any library of the standard: there is no common base class to name
 
+# Decorates every public numeric function: NaN and infinity are values there, not warnings. What the caller
+# has set comes back afterwards.
+silent = np.errstate(all="ignore")
+
 _BLOCKED_FROM = 2**18  # numbers in a whole array from which blocks pay
 _WORK_DTYPE = {"float16": "float32", "bfloat16": "float32", "float32": "float32", "float64": "float64"}
 
@@ -268,8 +272,7 @@ def by_rows(
     lead = np.broadcast_shapes(*(tuple(array.shape[:-1]) for array in arrays))
     rows, length = math.prod(lead), max(array.shape[-1] for array in arrays)
     if rows * length < _BLOCKED_FROM or not array_api_compat.is_numpy_namespace(xp):
-        with np.errstate(all="ignore"):
-            return formula(xp, *arrays, *({},) * (scratch + 1))
+        return formula(xp, *arrays, *({},) * (scratch + 1))
     from concurrent.futures import ThreadPoolExecutor  # here, since it takes a tenth of the package's import
 
     flat = [_flatten(array, lead) for array in arrays]
@@ -278,7 +281,7 @@ def by_rows(
 
     def work(first: int, last: int) -> None:
         buffers = [np.empty((step, length), dtype=result.dtype) for _ in range(scratch)]
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):  # each thread has its own
             for start in range(first, last, step):
                 stop = min(start + step, last)
                 parts = (a if len(a) == 1 else a[start:stop] for a in flat)
@@ -294,8 +297,7 @@ def by_rows(
             list(pool.map(work, starts, (min(start + share, rows) for start in starts)))
     except ValueError:
         # a bad row: found again on the whole arrays, where it has its own index
-        with np.errstate(all="ignore"):
-            return formula(xp, *arrays, *({},) * (scratch + 1))
+        return formula(xp, *arrays, *({},) * (scratch + 1))
     return result.reshape((*lead, width))
 
 

@@ -34,6 +34,7 @@ from ngeodesic._arrays import (
     norm,
     refuse,
     refuse_row,
+    silent,
     vectors,
 )
 
@@ -56,10 +57,6 @@ __all__ = [
 Out = dict[str, Array]  # the keywords that tell a function of the namespace where to write, see `by_rows`
 
 
-# NaN and infinity are values here, not warnings; what the caller has set comes back afterwards
-_silent = np.errstate(all="ignore")
-
-
 class GapBounds(NamedTuple):
     """What `gap_bounds` returns."""
 
@@ -76,7 +73,7 @@ class MaxGap(NamedTuple):
     """The alpha below 1/2 where it is reached; at 1 - alpha the gap is its negative."""
 
 
-@_silent
+@silent
 def angle(x: Array, y: Array, *, axis: int = -1) -> Array:
     """Return the angle between vectors, in [0, pi].
 
@@ -136,7 +133,7 @@ def _minus_multiple(xp: Any, y: Array, factor: Array, x: Array) -> Array:
     return (y - product) - error
 
 
-@_silent
+@silent
 def retraction_angle(alpha: Array, theta: Array) -> Array:
     """Return the angle by which the step turns h towards h_A.
 
@@ -197,7 +194,7 @@ def _turned_and_left(xp: Any, alpha: Array, theta: Array) -> tuple[Array, Array]
     return xp.where(below, smaller, larger), xp.where(below, larger, smaller)
 
 
-@_silent
+@silent
 def matching_alpha(fraction: Array, theta: Array) -> Array:
     """Return the alpha whose step turns h by exactly the given fraction of theta.
 
@@ -250,7 +247,7 @@ def _below_pi(xp: Any, theta: Array) -> Array:
     return (high - theta) + low
 
 
-@_silent
+@silent
 def gap(alpha: Array, theta: Array) -> Array:
     """Return the gap between the geodesic step and nGPT's step: how far the angle moved lags.
 
@@ -359,7 +356,7 @@ def _integral(q: Array, bq: Array) -> Array:
     return total
 
 
-@_silent
+@silent
 def gap_bounds(alpha: Array, theta: Array) -> GapBounds:
     """Return two-sided bounds of the gap, not only for small theta.
 
@@ -404,7 +401,7 @@ def gap_bounds(alpha: Array, theta: Array) -> GapBounds:
     return GapBounds(restore(xp.where(lag, near, far)), restore(xp.where(lag, far, near)))
 
 
-@_silent
+@silent
 def cubic_gap(alpha: Array, theta: Array) -> Array:
     """Return the leading term of the gap for small theta.
 
@@ -441,7 +438,7 @@ def cubic_gap(alpha: Array, theta: Array) -> Array:
     return restore(product * (theta * theta * theta) / 12)
 
 
-@_silent
+@silent
 def max_gap(theta: Array) -> MaxGap:
     """Return the largest gap over alpha in [0, 1], and where it is reached.
 
@@ -484,7 +481,7 @@ def max_gap(theta: Array) -> MaxGap:
     return MaxGap(restore(_in_blocks(_gap, xp, alpha, theta)), restore(alpha))
 
 
-@_silent
+@silent
 def retract(h: Array, target: Array, alpha: Array, *, axis: int = -1) -> Array:
     """Return nGPT's step: move along the chord and normalise (NLERP).
 
@@ -570,7 +567,7 @@ def _of_one_norm(xp: Any, h: Array, target: Array, out: Out) -> tuple[Array, Arr
     return h, h_norm, xp.multiply(target, h_norm / target_norm, **out)
 
 
-@_silent
+@silent
 def slerp(h: Array, target: Array, fraction: Array, *, axis: int = -1) -> Array:
     """Return the point at a fraction of the geodesic from h to target (SLERP).
 
@@ -635,7 +632,7 @@ def _slerp(xp: Any, h: Array, target: Array, fraction: Array, spare: Out, out: O
     return xp.divide(point, norm(xp, point), **out)
 
 
-@_silent
+@silent
 def contract(theta: Array, alpha: Array, steps: int) -> Array:
     """Return the angles to a fixed target before and after each of so many steps.
 

@@ -70,12 +70,8 @@ __all__ = [
     "reproduce",
 ]
 
-SOURCES = {
-    "note": "the ngeodesic note, README of github.com/v-code01/ngeodesic",
-    "book": "this book",
-    "ngpt": "Loshchilov et al., nGPT, arXiv:2410.01131",
-    "spel": "Yang and Lai, Manifold constrained steepest descent, arXiv:2601.21487",
-}
+# the ngeodesic note (README of github.com/v-code01/ngeodesic), this book, arXiv:2410.01131, arXiv:2601.21487
+SOURCES = ("note", "book", "ngpt", "spel")
 KINDS = ("value", "bound")
 
 CLAIMS_FILE = Path(__file__).with_name("claims.yml")

@@ -30,6 +30,7 @@ from ngeodesic._arrays import (
     norm,
     refuse,
     refuse_row,
+    silent,
     vectors,
 )
 from ngeodesic.geodesic import Out, _along, _angles, _minus_multiple, angle, contract, retract
@@ -50,6 +51,7 @@ class StepGeometry(NamedTuple):
     """The angle between the step and the SLERP point at the fraction mean(alpha), in [0, pi]."""
 
 
+@silent
 def off_plane_norm(h: Array, target: Array, alpha: Array, *, axis: int = -1) -> Array:
     """Return the norm of the part of nGPT's step that is orthogonal to h and target.
 
@@ -90,6 +92,7 @@ def off_plane_norm(h: Array, target: Array, alpha: Array, *, axis: int = -1) -> 
     return restore(_split(xp, parts)[1])
 
 
+@silent
 def decompose(h: Array, target: Array, alpha: Array, *, axis: int = -1) -> StepGeometry:
     """Return where nGPT's step goes: along the great circle, off its plane, and away from the geodesic.
 
@@ -127,14 +130,13 @@ def decompose(h: Array, target: Array, alpha: Array, *, axis: int = -1) -> StepG
     theta, fraction = 2 * xp.atan2(sine, cosine), xp.mean(alpha, axis=-1)
     antipodal = (cosine <= 2 * epsilon(xp, cosine)) & (xp.abs(fraction * (1 - fraction)) > 0)
     refuse_row(xp, antipodal[..., None], "h and target must not be antipodal unless mean(alpha) is 0 or 1")
-    with np.errstate(all="ignore"):
-        psi = xp.atan2(
-            2 * sine * (cosine * parts.mean + sine * along),
-            1 + 2 * sine * (cosine * along - sine * parts.mean),
-        )
-        ahead = psi - fraction * theta
-        aside = norm(xp, xp.stack([off, in_plane * xp.sin(ahead)], axis=-1))[..., 0]
-        deviation = xp.atan2(aside, in_plane * xp.cos(ahead))
+    psi = xp.atan2(
+        2 * sine * (cosine * parts.mean + sine * along),
+        1 + 2 * sine * (cosine * along - sine * parts.mean),
+    )
+    ahead = psi - fraction * theta
+    aside = norm(xp, xp.stack([off, in_plane * xp.sin(ahead)], axis=-1))[..., 0]
+    deviation = xp.atan2(aside, in_plane * xp.cos(ahead))
     return StepGeometry(restore(theta), restore(psi), restore(off), restore(deviation))
 
 
@@ -166,11 +168,10 @@ def _split(xp: Any, parts: _Parts) -> tuple[Array, Array]:
 
     Before it is normalised, the step is (K + 2 S along) e1 - beta S e2 + 2 S off q (ng-off-plane).
     """
-    with np.errstate(all="ignore"):
-        ahead = parts.cosine + 2 * parts.sine * parts.along
-        across, off = parts.beta * parts.sine, 2 * parts.sine * parts.off
-        in_plane = xp.sqrt(ahead * ahead + across * across)
-        length = xp.sqrt(ahead * ahead + across * across + off * off)
+    ahead = parts.cosine + 2 * parts.sine * parts.along
+    across, off = parts.beta * parts.sine, 2 * parts.sine * parts.off
+    in_plane = xp.sqrt(ahead * ahead + across * across)
+    length = xp.sqrt(ahead * ahead + across * across + off * off)
     problem = "h + alpha * (target - h) must not be zero, as for an antipodal pair at alpha = 1/2"
     refuse_row(xp, (length <= 2 * epsilon(xp, length))[..., None], problem)
     return in_plane / length, off / length
@@ -221,6 +222,7 @@ def _nearly_parallel(
     return n * cosine - u * sine, u * cosine + n * sine, sine, cosine
 
 
+@silent
 def predicted_off_plane_norm(mean: Array, std: Array, theta: Array) -> Array:
     """Return the off-plane norm that the law predicts for a step with random alpha in many dimensions.
 
@@ -262,6 +264,7 @@ def predicted_off_plane_norm(mean: Array, std: Array, theta: Array) -> Array:
     return restore(off / xp.hypot(xp.hypot(cosine, (1 - 2 * mean) * sine), off))
 
 
+@silent
 def sample_step(
     dim: int, mean: float, std: float, seed: Any, *, theta: float | None = None
 ) -> tuple[Array, Array, Array]:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import ngeodesic
-from ngeodesic import _arrays, geodesic
+from ngeodesic import _arrays, geodesic, offplane
 
 REASON = "torch is an optional extra"
 
@@ -240,6 +240,8 @@ def test_no_function_minds_what_the_caller_does_about_underflow(theta: float) ->
         geodesic.cubic_gap(0.3, theta)
         geodesic.gap_bounds(np.float16(0.3), np.float16(theta))
         geodesic.retract(np.ones(2, np.float32), np.float32([1, 0]), 1e200)
+        offplane.predicted_off_plane_norm(0.3, 5e-324, theta)
+        offplane.off_plane_norm([1.0, theta], [theta, 1.0], [5e-324, 1e-200])
 
 
 def test_a_tensor_out_of_range_is_refused_without_a_warning() -> None:
