@@ -27,6 +27,7 @@ import array_api_compat
 import numpy as np
 
 Array = Any  # an array of any library of the standard: there is no common base class to name
+Out = dict[str, Array]  # the keywords that tell a function of the namespace where to write, see `by_rows`
 
 # Decorates every public numeric function: NaN and infinity are values there, not warnings. What the caller
 # has set comes back afterwards.
@@ -127,6 +128,22 @@ def refuse(xp: Any, bad: Array, name: str, values: Array, condition: str) -> Non
         raise ValueError(f"{name} must {condition}: got {float(value)!r}{at}")
 
 
+def refuse_outside(xp: Any, values: Array, high: float, name: str, condition: str) -> None:
+    if math.prod(values.shape) and xp.min(values) >= 0 and xp.max(values) <= high:
+        return  # without any array of bools; NaN goes on
+    refuse(xp, (values < 0) | (values > high), name, values, condition)
+
+
+def as_angles(xp: Any, theta: Array) -> Array:
+    """Check that theta lies in [0, pi], pi rounded to its dtype; return it, below pi."""
+    pi = float(xp.asarray(math.pi, dtype=theta.dtype))
+    refuse_outside(xp, theta, pi, "theta", "lie in [0, pi]")
+    if pi <= math.pi:
+        return theta
+    below = pi * (1 - epsilon(xp, theta) / 2)  # float32 rounds pi up: there tan(theta/2) is negative
+    return xp.where(theta > below, below, theta)
+
+
 def as_index(name: str, value: Any) -> int:
     """Take an argument that counts, or names an axis, as an int."""
     if not isinstance(value, bool):
@@ -169,6 +186,25 @@ def vectors(xp: Any, axis: int, **named: Array) -> tuple[tuple[Array, ...], int]
     return tuple(move(xp, array, axis, -1) for array in named.values()), axis
 
 
+def along(xp: Any, alpha: Array, axis: int, dim: int, shapes: dict[str, tuple[int, ...]]) -> Array:
+    """Return alpha with `axis` last, checked against the shapes of the vectors."""
+    given = tuple(alpha.shape)
+    if len(given) == 0:
+        return alpha[None]
+    full = given + (1,) * (-axis - 1) if len(given) == 1 else (1,) * (-axis - len(given)) + given
+    try:
+        fits = broadcast_shape(**shapes, alpha=full)[axis] == dim
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"alpha of shape {given} is no scalar, has not one entry per dimension along axis {axis}, and "
+            f"does not broadcast against h {shapes['h']} and target {shapes['target']}; one alpha per vector "
+            f"needs length 1 along that axis"
+        )
+    return move(xp, xp.reshape(alpha, full), axis, -1)
+
+
 def move(xp: Any, array: Array, source: int, destination: int) -> Array:
     """`moveaxis`, for free if nothing moves."""
     return array if source == destination else xp.moveaxis(array, source, destination)
@@ -186,6 +222,17 @@ def norm(xp: Any, x: Array) -> Array:
     if array_api_compat.is_numpy_namespace(xp):
         return np.sqrt(dot(xp, x, x))
     return xp.linalg.vector_norm(x, axis=-1, keepdims=True)  # in torch ten times faster, with a gradient at 0
+
+
+def minus_multiple(xp: Any, y: Array, factor: Array, x: Array) -> Array:
+    """Return y - factor * x with an exact product (Dekker, 1971), since y and factor * x nearly cancel."""
+    splitter = 2.0 ** math.ceil((1 - math.log2(epsilon(xp, x))) / 2) + 1
+    x_high = x * splitter - (x * splitter - x)
+    factor_high = factor * splitter - (factor * splitter - factor)
+    x_low, factor_low = x - x_high, factor - factor_high
+    product = x * factor
+    error = x_high * factor_high - product + x_high * factor_low + x_low * factor_high + x_low * factor_low
+    return (y - product) - error
 
 
 def in_range(xp: Any, x: Array, norms: Array) -> tuple[Array, Array]:

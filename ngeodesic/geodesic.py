@@ -21,6 +21,9 @@ import numpy as np
 
 from ngeodesic._arrays import (
     Array,
+    Out,
+    along,
+    as_angles,
     as_floats,
     as_index,
     broadcast,
@@ -29,10 +32,12 @@ from ngeodesic._arrays import (
     dot,
     epsilon,
     in_range,
+    minus_multiple,
     move,
     nonzero,
     norm,
     refuse,
+    refuse_outside,
     refuse_row,
     silent,
     vectors,
@@ -52,9 +57,6 @@ __all__ = [
     "retraction_angle",
     "slerp",
 ]
-
-
-Out = dict[str, Array]  # the keywords that tell a function of the namespace where to write, see `by_rows`
 
 
 class GapBounds(NamedTuple):
@@ -115,22 +117,11 @@ def _angle(xp: Any, x: Array, y: Array, out: dict[str, Array]) -> Array:
     x, x_norm = nonzero(xp, x, "x")
     y, _ = nonzero(xp, y, "y")
     xx, xy = dot(xp, x, x), dot(xp, x, y)
-    p = _minus_multiple(xp, y, xy / xx, x)
+    p = minus_multiple(xp, y, xy / xx, x)
     p = p - x * (dot(xp, x, p) / xx)  # what the rounding of the factor xy/xx left along x
     largest = xp.max(xp.abs(p), axis=-1, keepdims=True)
     largest = xp.where(largest == 0, 1, largest)
     return xp.atan2(largest * norm(xp, p / largest) * x_norm, xy, **out)
-
-
-def _minus_multiple(xp: Any, y: Array, factor: Array, x: Array) -> Array:
-    """Return y - factor * x with an exact product (Dekker, 1971), since y and factor * x nearly cancel."""
-    splitter = 2.0 ** math.ceil((1 - math.log2(epsilon(xp, x))) / 2) + 1
-    x_high = x * splitter - (x * splitter - x)
-    factor_high = factor * splitter - (factor * splitter - factor)
-    x_low, factor_low = x - x_high, factor - factor_high
-    product = x * factor
-    error = x_high * factor_high - product + x_high * factor_low + x_low * factor_high + x_low * factor_low
-    return (y - product) - error
 
 
 @silent
@@ -167,7 +158,7 @@ def retraction_angle(alpha: Array, theta: Array) -> Array:
     for what it is, 1.2e-16 less than pi.
     """
     xp, (alpha, theta), restore = as_floats(alpha=alpha, theta=theta)
-    theta = _angles(xp, theta)
+    theta = as_angles(xp, theta)
     refuse(xp, xp.isinf(alpha), "alpha", alpha, "be finite")
     alpha, theta = broadcast(xp, alpha=alpha, theta=theta)
     return restore(_in_blocks(_turned, xp, alpha, theta))
@@ -225,7 +216,7 @@ def matching_alpha(fraction: Array, theta: Array) -> Array:
     Accuracy: 6 ulp, for theta up to the number nearest to pi, unless f theta is subnormal.
     """
     xp, (fraction, theta), restore = as_floats(fraction=fraction, theta=theta)
-    fraction, theta = _unit_interval(xp, fraction, "fraction"), _angles(xp, theta)
+    fraction, theta = _unit_interval(xp, fraction, "fraction"), as_angles(xp, theta)
     fraction, theta = broadcast(xp, fraction=fraction, theta=theta)
     below = fraction <= 0.5
     nearer = xp.where(below, fraction, 1 - fraction)
@@ -282,7 +273,7 @@ def gap(alpha: Array, theta: Array) -> Array:
     1 - alpha is exact. The subtraction alpha theta - phi would leave no correct digit below theta = 1e-7.
     """
     xp, (alpha, theta), restore = as_floats(alpha=alpha, theta=theta)
-    alpha, theta = _unit_interval(xp, alpha, "alpha"), _angles(xp, theta)
+    alpha, theta = _unit_interval(xp, alpha, "alpha"), as_angles(xp, theta)
     alpha, theta = broadcast(xp, alpha=alpha, theta=theta)
     return restore(_in_blocks(_gap, xp, alpha, theta))
 
@@ -388,7 +379,7 @@ def gap_bounds(alpha: Array, theta: Array) -> GapBounds:
     lower <= gap(alpha, theta) <= upper holds for the numbers returned (unless a cube underflows).
     """
     xp, (alpha, theta), restore = as_floats(alpha=alpha, theta=theta)
-    alpha, theta = _unit_interval(xp, alpha, "alpha"), _angles(xp, theta)
+    alpha, theta = _unit_interval(xp, alpha, "alpha"), as_angles(xp, theta)
     alpha, theta = broadcast(xp, alpha=alpha, theta=theta)
     slack = 16 * epsilon(xp, theta)
     beta, product = _beta_and_product(alpha)
@@ -432,7 +423,7 @@ def cubic_gap(alpha: Array, theta: Array) -> Array:
     Accuracy: 6 ulp, of the term itself.
     """
     xp, (alpha, theta), restore = as_floats(alpha=alpha, theta=theta)
-    alpha, theta = _unit_interval(xp, alpha, "alpha"), _angles(xp, theta)
+    alpha, theta = _unit_interval(xp, alpha, "alpha"), as_angles(xp, theta)
     alpha, theta = broadcast(xp, alpha=alpha, theta=theta)
     _, product = _beta_and_product(alpha)
     return restore(product * (theta * theta * theta) / 12)
@@ -467,7 +458,7 @@ def max_gap(theta: Array) -> MaxGap:
     Accuracy: 8 ulp for the gap, as long as no cube underflows, and 4 ulp for alpha.
     """
     xp, (theta,), restore = as_floats(theta=theta)
-    theta = _angles(xp, theta)
+    theta = as_angles(xp, theta)
     x = theta / 2
     x2 = x * x
     # 1 - x / tan(x) = x^2 / (3 - x^2 / (5 - x^2 / (7 - ...))) (Lambert): at pi/2 ten levels reach 1e-17
@@ -522,28 +513,9 @@ def retract(h: Array, target: Array, alpha: Array, *, axis: int = -1) -> Array:
     xp, (h, target, alpha), restore = as_floats(h=h, target=target, alpha=alpha)
     shapes = {"h": tuple(h.shape), "target": tuple(target.shape)}
     (h, target), axis = vectors(xp, axis, h=h, target=target)
-    alpha = _along(xp, alpha, axis, h.shape[-1], shapes)
+    alpha = along(xp, alpha, axis, h.shape[-1], shapes)
     result = by_rows(_retract, xp, h, target, alpha, width=h.shape[-1])
     return restore(move(xp, result, -1, axis))
-
-
-def _along(xp: Any, alpha: Array, axis: int, dim: int, shapes: dict[str, tuple[int, ...]]) -> Array:
-    """Return alpha with `axis` last, checked against the shapes of the vectors."""
-    given = tuple(alpha.shape)
-    if len(given) == 0:
-        return alpha[None]
-    full = given + (1,) * (-axis - 1) if len(given) == 1 else (1,) * (-axis - len(given)) + given
-    try:
-        fits = broadcast_shape(**shapes, alpha=full)[axis] == dim
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ValueError(
-            f"alpha of shape {given} is no scalar, has not one entry per dimension along axis {axis}, and "
-            f"does not broadcast against h {shapes['h']} and target {shapes['target']}; one alpha per vector "
-            f"needs length 1 along that axis"
-        )
-    return move(xp, xp.reshape(alpha, full), axis, -1)
 
 
 def _retract(xp: Any, h: Array, target: Array, alpha: Array, out: Out) -> Array:
@@ -668,7 +640,7 @@ def contract(theta: Array, alpha: Array, steps: int) -> Array:
     if count < 0:
         raise ValueError(f"steps must not be negative: got {count}")
     xp, (theta, alpha), restore = as_floats(theta=theta, alpha=alpha)
-    theta, alpha = _angles(xp, theta), _unit_interval(xp, alpha, "alpha")
+    theta, alpha = as_angles(xp, theta), _unit_interval(xp, alpha, "alpha")
     theta, alpha = broadcast(xp, theta=theta, alpha=alpha)
     angles = [theta]
     for _ in range(count):
@@ -676,26 +648,10 @@ def contract(theta: Array, alpha: Array, steps: int) -> Array:
     return restore(xp.stack(angles, axis=-1))
 
 
-def _angles(xp: Any, theta: Array) -> Array:
-    """Check that theta lies in [0, pi], pi rounded to its dtype; return it, below pi."""
-    pi = float(xp.asarray(math.pi, dtype=theta.dtype))
-    _refuse_outside(xp, theta, pi, "theta", "lie in [0, pi]")
-    if pi <= math.pi:
-        return theta
-    below = pi * (1 - epsilon(xp, theta) / 2)  # float32 rounds pi up: there tan(theta/2) is negative
-    return xp.where(theta > below, below, theta)
-
-
 def _unit_interval(xp: Any, values: Array, name: str) -> Array:
     """Check that the values lie in [0, 1] and return them."""
-    _refuse_outside(xp, values, 1, name, "lie in [0, 1]")
+    refuse_outside(xp, values, 1, name, "lie in [0, 1]")
     return values
-
-
-def _refuse_outside(xp: Any, values: Array, high: float, name: str, condition: str) -> None:
-    if math.prod(values.shape) and xp.min(values) >= 0 and xp.max(values) <= high:
-        return  # without any array of bools; NaN goes on
-    refuse(xp, (values < 0) | (values > high), name, values, condition)
 
 
 _BLOCK = 2**14  # points: an eighth of a megabyte for each of about ten temporaries

@@ -21,11 +21,15 @@ import numpy as np
 
 from ngeodesic._arrays import (
     Array,
+    Out,
+    along,
+    as_angles,
     as_floats,
     broadcast,
     by_rows,
     dot,
     epsilon,
+    minus_multiple,
     nonzero,
     norm,
     refuse,
@@ -33,7 +37,7 @@ from ngeodesic._arrays import (
     silent,
     vectors,
 )
-from ngeodesic.geodesic import Out, _along, _angles, _minus_multiple, angle, contract, retract
+from ngeodesic.geodesic import angle, contract, retract
 
 __all__ = ["StepGeometry", "decompose", "off_plane_norm", "predicted_off_plane_norm", "sample_step"]
 
@@ -158,7 +162,7 @@ def _measure(
     xp, (h, target, alpha), restore = as_floats(h=h, target=target, alpha=alpha)
     shapes = {"h": tuple(h.shape), "target": tuple(target.shape)}
     (h, target), axis = vectors(xp, axis, h=h, target=target)
-    alpha = _along(xp, alpha, axis, h.shape[-1], shapes)
+    alpha = along(xp, alpha, axis, h.shape[-1], shapes)
     columns = by_rows(_row_parts, xp, h, target, alpha, width=6, scratch=3)
     return xp, alpha, _Parts(*(columns[..., i] for i in range(6))), restore
 
@@ -207,7 +211,7 @@ def _nearly_parallel(
 ) -> tuple[Array, Array, Array, Array]:
     """Return e2, e1, sin(theta/2), cos(theta/2) where v - u or v + u would lose its digits."""
     hh, product = dot(xp, h, h), dot(xp, h, target)
-    p = _minus_multiple(xp, target, product / hh, h)  # as in `angle`
+    p = minus_multiple(xp, target, product / hh, h)  # as in `angle`
     p = p - h * (dot(xp, h, p) / hh)
     largest = xp.max(xp.abs(p), axis=-1, keepdims=True)
     largest = xp.where(largest == 0, 1, largest)
@@ -255,7 +259,7 @@ def predicted_off_plane_norm(mean: Array, std: Array, theta: Array) -> Array:
     mean of many is about 2.7/d of it below; ng-off-plane (c) has both in general.
     """
     xp, (mean, std, theta), restore = as_floats(mean=mean, std=std, theta=theta)
-    theta = _angles(xp, theta)
+    theta = as_angles(xp, theta)
     refuse(xp, xp.isinf(mean), "mean", mean, "be finite")
     refuse(xp, (std < 0) | xp.isinf(std), "std", std, "be finite and not negative")
     mean, std, theta = broadcast(xp, mean=mean, std=std, theta=theta)
@@ -315,7 +319,7 @@ def sample_step(
     h /= np.linalg.norm(h)
     if theta is not None:
         _, (theta,), _ = as_floats(theta=theta)
-        theta = _angles(np, theta)
+        theta = as_angles(np, theta)
         across = target - h * (h @ target)
         target = np.cos(theta) * h + np.sin(theta) * (across / np.linalg.norm(across))
     return h, target / np.linalg.norm(target), alpha
