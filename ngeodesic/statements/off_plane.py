@@ -310,10 +310,13 @@ OFF_PLANE = Statement(
             "remainder",
             "The expansion may be used for the moments of X.",
             ByHand(
-                "X lies in [0, 1], and T, P, R leave a neighbourhood of their limits, where X is smooth, "
-                "with a probability that falls faster than any power of 1/d, since all moments are finite; "
-                "the third central moments of T and P are of order 1/d^2, as the fourth are, so the bias is "
-                "known up to 1/d^2",
+                "X lies in [0, 1]; the central moments of T, P, R of order 2 k are of order 1/d^k, so that "
+                "they leave a neighbourhood of their limits, where X is smooth, with a probability that "
+                "falls faster than any power of 1/d; the third ones of T and P are of order 1/d^2, as the "
+                "fourth are, so the bias is known up to 1/d^2, uniformly on closed intervals of theta. "
+                "If theta is free, C - 2 = -2 cos theta is symmetric: its third moment is 0, its fourth 48/"
+                "(d (d + 2)), and it leaves a neighbourhood of 0 with a probability that falls "
+                "exponentially with d",
                 r"\operatorname{E} X = \sqrt{r} \left(1 + \frac{b}{d}\right) + O\left(d^{-2}\right)",
             ),
         ),

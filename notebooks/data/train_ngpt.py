@@ -8,9 +8,10 @@ one alpha per dimension, Adam without weight decay and without warm-up. The rota
 rotation; the public code multiplies by something that is not one.
 
 The text is the `pydoc_data.topics` of the Python that runs this (PSF licence). It differs between Python
-versions: another version trains another model. The hash of the text is kept with the results. On one machine,
-with the same versions and as many threads, a seed gives the same files again, also when it was interrupted:
-the same command resumes.
+versions: another version trains another model. The hash of the text is kept with the results. Some passages
+occur twice: text.safetensors tells which bytes of the held-out tenth lie in one that is also in the rest. On
+one machine, with the same versions and as many threads, a seed gives the same files again, also when it was
+interrupted: the same command resumes.
 
 Needs torch, safetensors and rich (pip install -e ".[notebooks,torch]"); ten minutes a seed on one core.
 """
@@ -46,6 +47,7 @@ MOMENTS = (0, 1, 2, 4, 8, 16, 24, 32, 40)  # when the model is looked at, in for
 WINDOWS = 16  # held-out windows in which the hidden states are looked at
 PLACES = 16  # places in each of these windows
 STORED_EVERY = 6  # the vectors themselves are stored for every sixth of these places
+PASSAGE = 128  # bytes of text that, occurring twice, are a passage that recurs
 CHECKPOINT_EVERY = 100  # steps
 
 
@@ -190,11 +192,35 @@ def corpus() -> bytes:
     return "\n".join(topics.topics[name] for name in sorted(topics.topics)).encode()
 
 
-def split(text: bytes) -> tuple[Tensor, Tensor]:
+def split(text: bytes) -> tuple[bytes, bytes]:
     """The first nine tenths, to train on, and the rest."""
-    numbers = torch.from_numpy(np.frombuffer(text, dtype=np.uint8).astype(np.int64))
-    cut = len(numbers) * 9 // 10
-    return numbers[:cut], numbers[cut:]
+    cut = len(text) * 9 // 10
+    return text[:cut], text[cut:]
+
+
+def numbers(text: bytes) -> Tensor:
+    return torch.from_numpy(np.frombuffer(text, dtype=np.uint8).astype(np.int64))
+
+
+def recurring(text: bytes, held_out: bytes, length: int = PASSAGE) -> np.ndarray:
+    """For each byte of `held_out`, whether it lies in `length` bytes in a row that are in `text` too."""
+    seen = {text[i : i + length] for i in range(len(text) - length + 1)}
+    inside = np.zeros(len(held_out), dtype=bool)
+    for i in range(len(held_out) - length + 1):
+        if held_out[i : i + length] in seen:
+            inside[i : i + length] = True
+    return inside
+
+
+def looked_at(held_out: int, context: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where the windows start, among so many bytes, whose states are looked at; the places in each."""
+    starts = held_out_windows(held_out, context)[::4]
+    return starts, np.arange(PLACES) * context // PLACES + context // PLACES - 1
+
+
+def held_out_windows(held_out: int, context: int) -> np.ndarray:
+    """Where the windows start, among so many bytes, on which the loss is measured."""
+    return np.linspace(0, held_out - context - 1, 4 * WINDOWS).astype(int)
 
 
 def windows(text: Tensor, starts: np.ndarray, length: int) -> Tensor:
@@ -215,7 +241,7 @@ class Run:
 
     def __init__(self, name: str, preset: Preset, seed: int, out: Path) -> None:
         self.preset, self.seed, self.out, text = preset, seed, out, corpus()
-        self.text, self.held_out = split(text)
+        self.text, self.held_out = map(numbers, split(text))
         self.about = provenance(name, preset, seed, text)
         self.model, self.done = NGPT(preset, seed), 0
         self.optimizer = torch.optim.Adam(self.model.parameters(), betas=(0.9, 0.95))
@@ -281,12 +307,12 @@ class Run:
     def look(self) -> list[Step]:
         """Record the held-out loss, the alphas and the geometry of the steps; return these steps."""
         look, context = self.preset.moments.index(self.done), self.preset.context
-        starts = np.linspace(0, len(self.held_out) - context - 1, 4 * WINDOWS).astype(int)
+        starts = held_out_windows(len(self.held_out), context)
         loss = self.model.loss(windows(self.held_out, starts, context + 1))
         self.record["curve.held_out_loss"][look] = loss
-        places = np.arange(PLACES) * context // PLACES + context // PLACES - 1
+        starts, places = looked_at(len(self.held_out), context)
         trace: list[Step] = []
-        self.model(windows(self.held_out, starts[::4], context), trace)
+        self.model(windows(self.held_out, starts, context), trace)
         trace = [Step(*(x[:, places].flatten(0, 1) for x in step)) for step in trace]
         for block, (step, alpha) in enumerate(zip(trace, self.alphas().values(), strict=True)):
             self.record["alphas"][look, block] = alpha
@@ -338,16 +364,32 @@ def provenance(name: str, preset: Preset, seed: int, text: bytes) -> dict[str, s
         "config": json.dumps(config),
         "alpha_init_value": str(ALPHA_INIT),
         "base_scale": repr(1 / math.sqrt(preset.dim)),
-        "corpus": "pydoc_data.topics, joined by newlines in the order of the names",
-        "corpus_bytes": str(len(text)),
-        "corpus_sha256": hashlib.sha256(text).hexdigest(),
-        "corpus_licence": "PSF-2.0",
+        **about_text(text),
         "python": platform.python_version(),
         "torch": str(torch.__version__),  # a class of its own that torch.load refuses
         "numpy": np.__version__,
         "safetensors": safetensors.__version__,
         "machine": f"{platform.machine()} {torch.backends.cpu.get_cpu_capability()}",
     }
+
+
+def about_text(text: bytes) -> dict[str, str]:
+    """Which text it is."""
+    return {
+        "corpus": "pydoc_data.topics, joined by newlines in the order of the names",
+        "corpus_bytes": str(len(text)),
+        "corpus_sha256": hashlib.sha256(text).hexdigest(),
+        "corpus_licence": "PSF-2.0",
+    }
+
+
+def write_text(context: int, out: Path) -> None:
+    """Write which bytes of the held-out text recur, and which of the places that are looked at."""
+    text = corpus()
+    inside = torch.from_numpy(recurring(*split(text)))
+    starts, places = looked_at(len(inside), context)
+    tensors = {"held_out.recurring": inside, "places.recurring": inside[starts[:, None] + places].flatten()}
+    write(tensors, out / "text.safetensors", about_text(text) | {"passage_bytes": str(PASSAGE)})
 
 
 def write(tensors: dict[str, Tensor], path: Path, about: dict[str, str]) -> None:
@@ -404,6 +446,7 @@ def main(arguments: list[str] | None = None) -> int:
             except KeyboardInterrupt:
                 progress.console.print(f"seed {seed}: interrupted; the same command resumes")
                 return 130
+    write_text(PRESETS[options.preset].context, options.out)
     return 0
 
 
