@@ -13,12 +13,13 @@ import json
 import math
 import os
 import signal
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from ngeodesic import __version__
 
@@ -45,6 +46,7 @@ YEAR = "2026"
 BOOK = "ngeodesic: an executable companion to nGPT and SPEL"
 
 _PLOTS = (".png", ".pdf", ".svg")
+_INPUTS = (".safetensors", ".pt", ".pth", ".bin", ".json")
 
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
@@ -164,6 +166,9 @@ def alphas(
     depends on the family of the code: nvidia, lm-engine, olmo-core, hf, megatron, lucidrains, or other, for
     which X, Y and the sign must be given.
 
+    A block that the checkpoint lacks, of a layer below its highest, is named under the table: the checkpoint
+    may be a part of a model. The std of a constant alpha is 0.
+
     \b
     With --json, a list of objects (--csv FILE: the same as columns):
       layer, block        "attention" or "mlp"
@@ -172,15 +177,20 @@ def alphas(
       off_plane_90        predicted off-plane norm at theta = 90 degrees
       theta, off_plane    the same at --theta, in degrees
       rule                how alpha was made from the stored numbers
+      missing             blocks the checkpoint lacks, in every row the same:
+                          null, or such as "attention 3, 5-7; mlp 3"
     """
     from ngeodesic import checkpoints
 
+    theta += 0.0  # no -0
     suffix = Path(plot_file).suffix.lower() if plot_file else ""
     if plot_file and suffix not in _PLOTS:
         raise click.UsageError(f"--plot must end in {', '.join(_PLOTS)}: got {plot_file!r}")
     if not 0 <= theta <= 180:
         raise click.UsageError(f"--theta must lie in 0 to 180 degrees: got {theta!r}")
     _check_outputs(path, {"--csv": csv_file, "--plot": plot_file})
+    if as_json and csv_file and _standard(csv_file) == 1:
+        raise click.UsageError("--csv would write to standard output, which --json fills")
     try:
         with _progress() as show:
             records = checkpoints.read_alphas(
@@ -197,18 +207,19 @@ def alphas(
         raise click.ClickException(str(error)) from error
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    except ImportError as error:
-        _end_without_extra(error)
     try:
         plot = _alpha_plot(records, suffix.removeprefix(".")) if plot_file else b""
     except ImportError as error:
-        _end_without_extra(error)
+        # the modules that an extra brings say which; more than their word would be a traceback
+        click.echo(f"ngeodesic: {error}", err=True)
+        sys.exit(2)
     summaries = checkpoints.summarize(records, theta=math.radians(theta))
-    rows = [_alpha_record(r, s, theta) for r, s in zip(records, summaries, strict=True)]
+    missing = checkpoints.missing_blocks(records)
+    rows = [_alpha_record(r, s, theta, missing) for r, s in zip(records, summaries, strict=True)]
     # every file in memory before the first is written
     for name, data in ((csv_file, _as_csv(rows)), (plot_file, plot)):
         if name:
-            _write(Path(name), data)
+            _write(name, data)
     if as_json:
         _print_json(rows)
     else:
@@ -248,7 +259,19 @@ def main() -> None:
     # `ngeodesic prove | head -1` ends like any program whose reader has left, not with exit code 1: a miss
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    commands(prog_name="ngeodesic")
+    if isinstance(sys.stdout, io.TextIOWrapper):  # an encoding that lacks a character gets its code
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        try:
+            commands(prog_name="ngeodesic")
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        print(f"ngeodesic: standard output: {error.strerror}", file=sys.stderr)
+        os._exit(1)  # Python would try to write the rest again
 
 
 @contextmanager
@@ -279,7 +302,7 @@ def _progress() -> Iterator[Callable[[str], None]]:
         yield lambda text: None
         return
     with console.status("") as status:
-        yield status.update
+        yield lambda text: status.update(Text(text))
 
 
 def _print_json(records: list[dict[str, Any]]) -> None:
@@ -367,7 +390,7 @@ def _report_record(report: Report) -> dict[str, Any]:
     }
 
 
-def _alpha_record(record: AlphaRecord, summary: AlphaSummary, theta: float) -> dict[str, Any]:
+def _alpha_record(record: AlphaRecord, summary: AlphaSummary, theta: float, missing: str) -> dict[str, Any]:
     def known(value: float) -> float | None:
         return value if math.isfinite(value) else None
 
@@ -383,6 +406,7 @@ def _alpha_record(record: AlphaRecord, summary: AlphaSummary, theta: float) -> d
         "theta": theta,
         "off_plane": known(summary.off_plane),
         "rule": record.rule,
+        "missing": missing or None,
     }
 
 
@@ -400,6 +424,8 @@ def _print_alphas(rows: list[dict[str, Any]], theta: float) -> None:
         which = [str(1 + rules.index(row["rule"]))] if len(rules) > 1 else []
         table.add_row(str(row["layer"]), row["block"], str(row["dim"]), *numbers, *which)
     console.print(table)
+    if rows[0]["missing"]:
+        console.print(f"\nnot in the checkpoint, by layer: {rows[0]['missing']}")
     for i, rule in enumerate(rules):
         console.print(f"\nrule {i + 1}: {rule}" if len(rules) > 1 else f"\nrule: {rule}")
 
@@ -418,6 +444,8 @@ def _alpha_plot(records: list[AlphaRecord], kind: str) -> bytes:
 
     from ngeodesic import figures
 
+    if max(float(np.max(np.abs(record.alpha))) for record in records) > 1e300:
+        raise click.ClickException("--plot: alphas above 1e300 cannot be drawn")
     blocks = list(dict.fromkeys(record.block for record in records))
     with figures.style():
         figure = figures.BookFigure(figsize=(figures.WIDTH, 0.6 + 2.2 * len(blocks)), layout="constrained")
@@ -440,44 +468,59 @@ def _alpha_plot(records: list[AlphaRecord], kind: str) -> bytes:
     return buffer.getvalue()
 
 
-def _end_without_extra(error: ImportError) -> NoReturn:
-    """The modules that an extra brings say which; more than their word would be a traceback."""
-    click.echo(f"ngeodesic: {error}", err=True)
-    sys.exit(2)
-
-
 def _check_outputs(source: str, outputs: dict[str, str | None]) -> None:
-    """Refuse outputs that would overwrite the checkpoint or each other, or that cannot be made."""
-    taken = {os.path.realpath(source): "the checkpoint"}
+    """Refuse outputs that would overwrite a checkpoint or each other, or that cannot be made."""
+    taken: dict[str, str] = {}
     for option, name in outputs.items():
         if name is None:
             continue
+        if not name or "\0" in name:
+            raise click.UsageError(f"{option} must be the name of a file: got {name!r}")
         place = os.path.realpath(name)
+        if place == os.path.realpath(source) or name.endswith(_INPUTS) or place.endswith(_INPUTS):
+            raise click.UsageError(
+                f"{option} would overwrite the checkpoint, or what looks like one: {name!r}"
+            )
         if place in taken:
-            raise click.UsageError(f"{option} would overwrite {taken[place]}: {name!r}")
-        taken[place] = f"the file of {option}"
-        if not name or os.path.isdir(place) or not os.path.isdir(os.path.dirname(place)):
-            raise click.ClickException(f"{option}: {name} is a directory, or its directory does not exist")
+            raise click.UsageError(f"{option} would overwrite the file of {taken[place]}: {name!r}")
+        taken[place] = option
+        if os.path.isdir(place) or not os.path.isdir(os.path.dirname(place)):
+            raise click.ClickException(f"{option}: {name!r} is a directory, or its directory does not exist")
 
 
-def _write(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
+def _standard(name: str) -> int | None:
+    """The stream, 1 or 2, that a name such as /dev/stdout stands for, even if a file takes what it gets."""
+    for stream in (1, 2):
+        with suppress(OSError):
+            if os.path.samestat(os.stat(name), os.fstat(stream)):
+                return stream
+    return None
+
+
+def _write(name: str, data: bytes) -> None:
+    """Write a file whole or not at all; what is a standard stream, a pipe or a device gets the data."""
+    path, stream = Path(name), _standard(name)
     try:
-        if path.exists() and not path.is_file():  # a pipe, or a device such as /dev/stdout
+        if stream is not None:
+            with open(stream, "wb", closefd=False) as file:
+                file.write(data)
+            return
+        if path.exists() and not path.is_file():
             path.write_bytes(data)
             return
         path = Path(os.path.realpath(path))
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
+        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".ngeodesic-")
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
-            os.chmod(name, 0o666 & ~_umask())
-            os.replace(name, path)
+            os.chmod(draft, mode)
+            os.replace(draft, path)
         except BaseException:
-            os.unlink(name)
+            os.unlink(draft)
             raise
     except OSError as error:
-        raise click.ClickException(f"{path}: {error.strerror}") from error
+        raise click.ClickException(f"{name!r}: {error.strerror}") from error
 
 
 def _umask() -> int:

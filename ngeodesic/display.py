@@ -169,7 +169,7 @@ _WRITTEN: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"(?:\*\*|\^)(?:\(([^()]*)\)|(\w+))", lambda m: f"<sup>{m[1] or m[2]}</sup>"),
     (rf"\b([A-Za-z]|{_NAMES})_(?:\(([^()]*)\)|(\w))(?!\w)", lambda m: f"{m[1]}<sub>{m[2] or m[3]}</sub>"),
     (rf"\b({_NAMES})(?![a-z])", lambda m: _GREEK[m[1]]),
-    (r"\bsqrt ?\(?(\d+)\)?", r"√\1"),
+    (r"\bsqrt ?(?:\((\d+)\)|(\d+))", lambda m: f"√{m[1] or m[2]}"),
     (r"\bsqrt\b", "√"),
     (r"\bQQ\b", "ℚ"),
     ("&lt;=", "≤"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -61,3 +62,32 @@ def sharded_model(folder: Path, weight_map: Mapping[str, Any]) -> Path:
     folder.mkdir(exist_ok=True)
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": dict(weight_map)}))
     return folder
+
+
+def tensor_pickle(
+    name: str, *, shape: int = 2, offset: int = 0, stride: int = 1, numbers: int = 2, extra: bytes = b""
+) -> bytes:
+    """The pickle of a dict with one float32 tensor, as torch.save writes it, and more items after it."""
+
+    def text(value: str) -> bytes:
+        return b"X" + struct.pack("<I", len(value)) + value.encode()
+
+    def number(value: int) -> bytes:
+        return b"\x8a\x10" + value.to_bytes(16, "little", signed=True)
+
+    storage = (
+        b"(" + text("storage") + b"ctorch\nFloatStorage\n" + text("0") + text("cpu") + number(numbers) + b"tQ"
+    )
+    vector = number(offset) + number(shape) + b"\x85" + number(stride) + b"\x85"
+    tensor = (
+        b"ctorch._utils\n_rebuild_tensor_v2\n(" + storage + vector + b"\x89ccollections\nOrderedDict\n)RtR"
+    )
+    return b"\x80\x02}(" + text(name) + tensor + extra + b"u."
+
+
+def torch_file(path: Path, pickle: bytes, data: bytes = bytes(8)) -> Path:
+    """A torch file with any pickle, and one storage, "0"."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", pickle)
+        archive.writestr("archive/data/0", data)
+    return path

@@ -6,12 +6,24 @@ import json
 import math
 import os
 import zipfile
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
-from checkpoint_files import OFFICIAL, f32, f64, official_file, raw_file, sharded_model, tensor_file
+from checkpoint_files import (
+    OFFICIAL,
+    f32,
+    f64,
+    official_file,
+    raw_file,
+    sharded_model,
+    tensor_file,
+    tensor_pickle,
+    torch_file,
+)
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +32,7 @@ from ngeodesic.checkpoints import (
     FAMILIES,
     AlphaRecord,
     CheckpointError,
+    missing_blocks,
     read_alphas,
     summarize,
 )
@@ -251,7 +264,7 @@ def test_a_sharded_torch_model(tmp_path):
     ("what", "says"),
     [
         ([1, 2], "holds a list"),
-        ({"model": {OFFICIAL.format(0, "attn"): 3}}, "not a tensor but a int"),
+        ({"model": {OFFICIAL.format(0, "attn"): 3}}, "not a dense tensor but a int"),
         ({"model": {}}, "no alphas found"),
     ],
 )
@@ -262,18 +275,53 @@ def test_a_torch_file_without_alphas(what, says, tmp_path):
         read_alphas(tmp_path / "a.pt")
 
 
+@pytest.mark.filterwarnings("ignore")  # of quantized and nested tensors, that torch will change them
 def test_torch_tensors_that_are_no_alphas(tmp_path):
     torch = pytest.importorskip("torch", reason=REASON)
+    ones = torch.ones(4)
     for tensor, says in (
-        (torch.ones(4, dtype=torch.int64), "must be floating"),
-        (torch.ones(4, dtype=torch.complex64), "must be floating"),
+        (ones.to(torch.int64), "dtype 'torch.LongStorage' is not one of"),
+        (ones.to(torch.complex64), "dtype 'torch.ComplexFloatStorage' is not one of"),
+        (ones.to(torch.uint16), "dtype 'torch.uint16' is not one of"),
+        (torch.zeros(4, dtype=torch.uint8).view(torch.float4_e2m1fn_x2), "dtype 'torch.float4_e2m1fn_x2'"),
         (torch.ones(3, 4), "one entry for each dimension"),
         (torch.ones(1).expand(2**40), "one entry for each dimension"),
-        (torch.ones(4, device="meta"), "holds no numbers"),
+        (ones.to("meta"), "not a dense tensor but the result of .*meta"),
+        (ones.to_sparse(), "not a dense tensor but the result of .*sparse"),
+        (
+            torch.quantize_per_tensor(ones, 0.1, 0, torch.qint8),
+            "not a dense tensor but the result of .*qtensor",
+        ),
+        (torch.nested.nested_tensor([ones]), "not a dense tensor but the result of .*nested"),
+        (torch.imag(ones.to(torch.complex64).conj()), "change of sign put off"),
+        ([ones], "not a dense tensor but a list"),
     ):
         torch.save({OFFICIAL.format(0, "attn"): tensor}, tmp_path / "a.pt")
-        with pytest.raises(CheckpointError, match=says):
+        with pytest.raises(CheckpointError, match=rf"attn_alpha': .*{says}"):
             read_alphas(tmp_path / "a.pt", init_scaling=1)
+
+
+def test_torch_tensors_of_every_kind_are_read_exactly(tmp_path):
+    """Views, parameters and every dtype, with torch's own conversion as oracle."""
+    torch = pytest.importorskip("torch", reason=REASON)
+    torch.manual_seed(0)
+    grid, attributed = torch.randn(5, 7), torch.nn.Parameter(torch.randn(4))
+    attributed.shard = "x"
+    dtypes = ("float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
+    tensors = [
+        *(torch.randn(6, dtype=torch.float64).to(getattr(torch, dtype)) for dtype in dtypes),
+        *(grid[2], grid[:, 3], grid[::2, 1], grid[1:2, 2:5], torch.randn(1).expand(3), torch.tensor(0.5)),
+        *(
+            torch.nn.Parameter(torch.randn(3)),
+            attributed,
+            torch.randn(3, dtype=torch.float64, requires_grad=True),
+        ),
+    ]
+    names = {f"h.{i}.alpha_A": tensor for i, tensor in enumerate(tensors)}
+    torch.save({"state_dict": names, "epoch": 3}, tmp_path / "a.pt")
+    records = read_alphas(tmp_path / "a.pt", init_value=1, init_scaling=1, signed=True)
+    for record, tensor in zip(records, tensors, strict=True):
+        assert record.alpha.tolist() == tensor.detach().double().reshape(-1).tolist()
 
 
 # --- rules: told, asked for, never guessed ------------------------------------------------------------------
@@ -389,6 +437,17 @@ def test_names_that_do_not_tell_one_model(tmp_path, names, says):
         read_alphas(path)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["h.7.a_A", "h.7.alpha_A", "h.7.alpha_attn", "7.mixer.sa_scaler.scale", "model.h.7.attn_alpha.param"],
+)
+def test_names_of_other_models(tmp_path, name):
+    other = name.translate(str.maketrans({"A": "M"})).replace("attn", "mlp").replace("sa_", "mlp_")
+    path = tensor_file(tmp_path / "a.safetensors", {other: f32(1), name: f32(2)})
+    records = read_alphas(path, family="other", init_value=1, init_scaling=1, signed=True)
+    assert [r[:3] for r in records] == [(7, "attention", name), (7, "mlp", other)]
+
+
 def test_a_family_that_is_asked_for_takes_only_its_own_names(tmp_path):
     path = tensor_file(
         tmp_path / "a.safetensors", {"blocks.0.attn_alpha": f32(1), "blocks.0.ff_alpha": f32(2)}
@@ -404,8 +463,12 @@ def test_a_family_that_is_asked_for_takes_only_its_own_names(tmp_path):
     ("options", "says"),
     [
         ({"family": "gpt"}, "family must be one of auto, nvidia, .*: got 'gpt'"),
-        ({"depth": 0}, "depth must be a positive integer: got 0"),
-        ({"depth": 2.0}, "depth must be a positive integer: got 2.0"),
+        ({"depth": 0}, "depth must be an integer from 1 to 1000000: got 0"),
+        ({"depth": 2.0}, "depth must be an integer from 1 to 1000000: got 2.0"),
+        ({"depth": True}, "depth must be an integer from 1 to 1000000: got True"),
+        ({"depth": 10**400}, r"depth must be an integer from 1 to 1000000: got 1000.*\.\.\."),
+        ({"init_value": 10**5000}, "init_value must be .*: got an integer of thousands of digits"),
+        ({"family": "x" * 10**6}, r"got 'xxx.{,100}xxx'$"),
         ({"init_value": math.nan}, "init_value must be a finite number other than 0: got nan"),
         ({"init_scaling": 0}, "init_scaling must be a finite number other than 0: got 0"),
         ({"depth": 2}, "depth .* has no part in the rule of family olmo-core"),
@@ -468,6 +531,9 @@ def test_a_shard_alone_is_not_the_model(tmp_path):
 
 def test_paths_that_are_no_checkpoints(tmp_path):
     for name, says in (
+        ("a\0.safetensors", "no file can have such a name"),
+        ("a\ud800.safetensors", "no file can have such a name"),
+        ("x" * 300 + ".safetensors", "name too long"),
         ("a.gguf", "no such file"),
         ("a.safetensors", "No such file"),
         ("a.pt", "No such file"),
@@ -477,6 +543,25 @@ def test_paths_that_are_no_checkpoints(tmp_path):
     (tmp_path / "a.gguf").write_bytes(b"x")
     with pytest.raises(CheckpointError, match="unknown kind of file"):
         read_alphas(tmp_path / "a.gguf")
+
+
+def test_a_directory_is_no_file_whatever_its_name(tmp_path):
+    official_file(tmp_path / "b.safetensors")
+    (tmp_path / "model.safetensors").mkdir()
+    assert len(read_alphas(tmp_path)) == 4
+    with pytest.raises(CheckpointError, match=r"holds no \.safetensors"):
+        read_alphas(tmp_path / "model.safetensors")
+
+
+def test_messages_do_not_steer_the_terminal(tmp_path):
+    path = tensor_file(tmp_path / "a\x1b[31m\n\u202e.safetensors", {"alpha\x1b[2Jé": f32(1)})
+    lines: list[str] = []
+    with pytest.raises(CheckpointError) as error:
+        read_alphas(path, progress=lines.append)
+    assert r"a\x1b[31m\n\u202e.safetensors: no alphas found among its tensors ('alpha\x1b[2J\xe9')" in str(
+        error.value
+    )
+    assert lines == [r"reading a\x1b[31m\n\u202e.safetensors"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
@@ -532,6 +617,61 @@ def test_only_the_alphas_are_read(tmp_path):
     assert read_alphas(path, init_value=1, init_scaling=1)[0].alpha.tolist() == [0.5, 0.25]
 
 
+# --- files that change while they are read ------------------------------------------------------------------
+
+
+def rewrite(path: Path, other: Path) -> None:
+    path.write_bytes(other.read_bytes())
+    os.utime(path, ns=(0, 0))
+
+
+@pytest.mark.parametrize(
+    "change", [lambda path, other: os.replace(other, path), rewrite], ids=["swap", "rewrite"]
+)
+@pytest.mark.parametrize("name", ["a.safetensors", "a.pt", "model.safetensors.index.json"])
+def test_a_file_that_changes_between_header_and_data_is_refused(tmp_path, monkeypatch, name, change):
+    """Both versions are right, and of one size: numbers of one under the names of the other would pass."""
+    names = ["blocks.0.attn_alpha", "blocks.0.mlp_alpha"]
+    path, other = tmp_path / name, tmp_path / f"new.{name}"
+    for file, order in ((path, names), (other, names[::-1])):
+        if name.endswith(".pt"):
+            torch = pytest.importorskip("torch", reason=REASON)
+            torch.save({n: torch.full((2,), i + 1.0) for i, n in enumerate(order)}, file)
+        elif name.endswith(".json"):
+            tensor_file(tmp_path / "x.safetensors", {names[0]: f32(1, 1), names[1]: f32(2, 2)})
+            file.write_text(json.dumps({"weight_map": dict.fromkeys(order, "x.safetensors")}))
+        else:
+            tensor_file(file, {n: f32(i + 1, i + 1) for i, n in enumerate(order)})
+    choose = checkpoints._choose_family
+
+    def choose_and_change(*args: Any) -> Any:
+        change(path, other)
+        return choose(*args)
+
+    monkeypatch.setattr(checkpoints, "_choose_family", choose_and_change)
+    with pytest.raises(CheckpointError, match=f"{name}: changed or replaced while it was read"):
+        read_alphas(path)
+
+
+# --- missing blocks -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("there", "says"),
+    [
+        ([(0, "attention"), (0, "mlp"), (1, "attention"), (1, "mlp")], ""),
+        ([(i, b) for i in range(8) if i != 3 for b in ("attention", "mlp")], "attention 3; mlp 3"),
+        ([(0, "attention"), (1, "attention")], "mlp 0-1"),
+        ([(1, "attention"), (1, "mlp"), (5, "mlp")], "attention 0, 2-5; mlp 0, 2-4"),
+        ([(999_999, "mlp")], "attention 0-999999; mlp 0-999998"),
+        ([], ""),
+    ],
+)
+def test_missing_blocks(there, says):
+    records = [AlphaRecord(layer, block, "", np.ones(1), "") for layer, block in there]
+    assert missing_blocks(records) == says
+
+
 # --- summarize ----------------------------------------------------------------------------------------------
 
 
@@ -543,15 +683,34 @@ def test_summary():
     alpha = np.random.default_rng(0).normal(0.3, 0.1, 1024)
     (s,) = summarize(records_of(alpha), theta=1.0)
     assert (s.layer, s.block, s.dim) == (0, "attention", 1024)
-    assert (s.mean, s.std, s.cv) == (np.mean(alpha), np.std(alpha), np.std(alpha) / np.mean(alpha))
+    right = (np.mean(alpha), np.std(alpha), np.std(alpha) / np.mean(alpha))
+    assert (s.mean, s.std, s.cv) == pytest.approx(right, rel=4 * EPS, abs=0)
     assert s.off_plane_90 == predicted_off_plane_norm(s.mean, s.std, math.pi / 2)
     assert s.off_plane == predicted_off_plane_norm(s.mean, s.std, 1.0)
     assert s.off_plane_90 == pytest.approx(0.1826, abs=0.01)
 
 
-def test_a_constant_alpha_is_the_scalar_control():
-    (s,) = summarize(records_of(np.full(64, 0.25)))
-    assert (s.std, s.cv, s.off_plane_90) == (0, 0, 0)
+@pytest.mark.parametrize("value", [0.25, 0.1, 1 / 3, -0.7, 5e-324, 1e-200, 1.7e308, 0.0, -0.0])
+def test_a_constant_alpha_is_the_scalar_control(value):
+    """Also where the sum of the entries is rounded."""
+    (s,) = summarize(records_of(np.full(1021, value)))
+    assert (s.mean, s.std) == (value, 0)
+    assert str(s.mean) != "-0.0"
+    assert s.off_plane_90 == 0 or (abs(value) > 1e300 and math.isnan(s.off_plane_90))
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-200, 1e-8, 1e200, 8e307])
+def test_mean_and_std_at_any_scale(scale):
+    alpha = np.random.default_rng(0).uniform(-0.9, 1.9, 1000) * scale
+    (s,) = summarize(records_of(alpha))
+    fractions = [Fraction(a) for a in alpha.tolist()]
+    mean = sum(fractions) / 1000
+    variance = sum((f - mean) ** 2 for f in fractions) / 1000
+    with mpmath.workdps(50):
+        std = float(mpmath.sqrt(mpmath.mpf(variance.numerator) / variance.denominator))
+    tiny = 5e-324  # a number of the float64 grid at the bottom of the range
+    assert s.mean == pytest.approx(float(mean), rel=8 * EPS, abs=tiny)
+    assert s.std == pytest.approx(std, rel=8 * EPS, abs=tiny)
 
 
 @pytest.mark.parametrize("theta", [-0.1, 3.2, math.nan])
@@ -560,9 +719,10 @@ def test_an_angle_that_cannot_be(theta):
         summarize(records_of([1.0]), theta=theta)
 
 
-def test_alphas_at_the_end_of_the_range_give_no_traceback():
-    (s,) = summarize(records_of([1.7e308, -1.7e308, 1.7e308]))
-    assert all(map(math.isnan, (s.mean, s.std, s.cv, s.off_plane_90, s.off_plane)))
+def test_alphas_at_the_end_of_the_range_have_no_prediction():
+    (s,) = summarize(records_of([1.7e308, -1.7e308, 1.7e308]), theta=1.0)
+    assert s.mean == pytest.approx(1.7e308 / 3, rel=4 * EPS, abs=0)
+    assert all(map(math.isnan, (s.off_plane_90, s.off_plane)))
 
 
 # --- any file at all: a CheckpointError or alphas -----------------------------------------------------------
@@ -580,6 +740,46 @@ def right(tmp_path_factory) -> bytes:
     return tensor_file(
         tmp_path_factory.mktemp("right") / "a.safetensors", RIGHT, {"format": "pt"}
     ).read_bytes()
+
+
+@pytest.fixture(scope="module")
+def right_torch(tmp_path_factory) -> bytes:
+    path = torch_file(
+        tmp_path_factory.mktemp("right") / "a.pt", tensor_pickle("blocks.0.attn_alpha"), bytes(8)
+    )
+    assert [r.alpha.tolist() for r in read_alphas(path)] == [[0, 0]]
+    return path.read_bytes()
+
+
+odd_opcodes = st.sampled_from(
+    b"(.012FIJKLMNPQRSTUVX]abcdeghijlopqrstu}\x80\x81\x82\x85\x86\x87\x8a\x8b\x8c\x93\x95"
+)
+# opcodes with their arguments, and whole values
+PIECES = [
+    *(bytes([code]) for code in b"(02Rabdelost})]Q\x81\x85\x86\x87\x88\x89N\x8f\x90\x93"),
+    *(
+        b"K\x00",
+        b"K\x03",
+        b"q\x00",
+        b"h\x00",
+        b"q\x01",
+        b"h\x01",
+        b"X\x01\x00\x00\x00a",
+        b"X\xff\xff\xff\xff",
+    ),
+    *(
+        b"ctorch._utils\n_rebuild_tensor_v2\n",
+        b"ctorch._utils\n_rebuild_parameter\n",
+        b"ctorch\nFloatStorage\n",
+    ),
+    *(b"ctorch._tensor\n_rebuild_from_type_v2\n", b"ccollections\nOrderedDict\n", b"cos\nsystem\n"),
+    *(
+        tensor_pickle("blocks.0.attn_alpha")[2:-1],
+        b"\x8a\x08" + b"\x7f" * 8,
+        b"\x8b\xff\xff\xff\x7f",
+        b"G" + bytes(8),
+    ),
+]
 
 
 odd = st.sampled_from(
@@ -665,6 +865,26 @@ def test_any_mutation_of_a_right_file(data, right, tmp_path):
     path = tmp_path / "a.safetensors"
     path.write_bytes(mutated)
     assert is_right(path)
+
+
+@quick
+@given(data=st.data())
+def test_any_mutation_of_a_torch_file(data, right_torch, tmp_path):
+    """Of the pickle, three times in four: the rest of the file is small beside it."""
+    mutated, path = bytearray(right_torch), tmp_path / "a.pt"
+    start, end = right_torch.index(b"\x80\x02"), right_torch.index(b"PK", 4)
+    low, high = data.draw(st.sampled_from([(start, end)] * 3 + [(0, len(mutated))]))
+    for _ in range(data.draw(st.integers(1, 3))):
+        mutated[data.draw(st.integers(low, high - 1))] = data.draw(st.integers(0, 255) | odd_opcodes)
+    path.write_bytes(mutated)
+    assert is_right(path)
+
+
+@quick
+@given(pieces=st.lists(st.sampled_from(PIECES), max_size=40))
+def test_any_pickle(pieces, tmp_path):
+    data = b"\x80\x02" + b"".join(pieces) + b"."
+    assert is_right(torch_file(tmp_path / "a.pt", data))
 
 
 @quick

@@ -7,10 +7,11 @@ import json
 import math
 import os
 import re
+import signal
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,8 @@ from ngeodesic import cli
 from ngeodesic.checkpoints import read_alphas, summarize
 
 ROOT = Path(__file__).parents[1]
-KEYS = ["layer", "block", "tensor", "dim", "mean", "std", "cv", "off_plane_90", "theta", "off_plane", "rule"]
+KEYS = ["layer", "block", "tensor", "dim", "mean", "std", "cv", "off_plane_90", "theta", "off_plane"]
+KEYS += ["rule", "missing"]
 
 
 def run(*args: object):
@@ -67,6 +69,7 @@ def test_json(path):
         assert list(row) == KEYS
         assert tuple(row.values()) == (
             *(r.layer, r.block, r.name, 1024, s.mean, s.std, s.cv, s.off_plane_90, 60, s.off_plane, r.rule),
+            None,
         )
 
 
@@ -91,7 +94,7 @@ def test_csv_and_plot(path, tmp_path):
         rows = list(csv.DictReader(file))
     assert [list(row) for row in rows] == [KEYS] * 4
     for row, right in zip(rows, strict(result.stdout), strict=True):
-        assert {k: type(v)(row[k]) for k, v in right.items()} == right
+        assert {k: type(v)(row[k]) if row[k] else None for k, v in right.items()} == right
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert sorted(os.listdir(tmp_path)) == ["a.csv", "a.png", "a.safetensors"]
 
@@ -138,6 +141,36 @@ def test_depth(tmp_path):
     assert "depth, as given" in words(run(path, "--depth", "4").stdout)
 
 
+def test_missing_blocks_are_named(path, tmp_path):
+    assert "not in the checkpoint" not in run(path).stdout
+    assert {row["missing"] for row in strict(run(path, "--json").stdout)} == {None}
+    part = tensor_file(
+        tmp_path / "b.safetensors", {OFFICIAL.format(i, "attn"): f32(*np.ones(1024)) for i in (0, 2)}
+    )
+    says = "attention 1; mlp 0-2"
+    assert f"not in the checkpoint, by layer: {says}" in run(part).stdout
+    assert [row["missing"] for row in strict(run(part, "--json").stdout)] == [says, says]
+
+
+def test_a_negative_zero_is_zero(path):
+    assert run(path, "--theta", "-0").stdout.splitlines()[0].endswith(" 0°")
+    assert '"theta": 0.0' in run(path, "--theta", "-0", "--json").stdout
+
+
+def test_the_plot_of_extreme_alphas(tmp_path):
+    """No warnings: they are errors here."""
+    for alpha, code in (
+        ([0.1, 0.1], 0),
+        ([1e300, -1e300], 0),
+        ([5e-324, 0], 0),
+        ([0, 0], 0),
+        ([1e301, 0], 1),
+    ):
+        path = tensor_file(tmp_path / "a.safetensors", {OFFICIAL.format(0, "attn"): f64(alpha)})
+        result = run(path, "--init-value", 1, "--init-scaling", 1, "--signed", "--plot", tmp_path / "a.png")
+        assert (result.exit_code, "alphas above 1e300" in result.stderr) == (code, code == 1)
+
+
 def test_two_rules_are_numbered(tmp_path):
     names = [f"model.layers.0.{block}_alpha" for block in ("attn", "mlp")]
     path = tensor_file(tmp_path / "a.safetensors", {name: f32(0.5, 0.25) for name in names})
@@ -166,7 +199,12 @@ def test_links_are_followed_if_asked(path, tmp_path):
         (["--theta", "nan"], "--theta must lie in 0 to 180 degrees: got nan"),
         (["--plot", "a.gif"], "--plot must end in .png, .pdf, .svg: got 'a.gif'"),
         (["--init-scaling", "0"], "init_scaling must be a finite number other than 0: got 0.0"),
-        (["--depth", "-1"], "depth must be a positive integer: got -1"),
+        (["--depth", "-1"], "depth must be an integer from 1 to 1000000: got -1"),
+        (["--depth", "9" * 400], "depth must be an integer from 1 to 1000000: got 999"),
+        (["--depth", "9" * 5000], "is not a valid integer"),
+        (["--csv", ""], "--csv must be the name of a file: got ''"),
+        (["--plot", ""], "--plot must be the name of a file: got ''"),
+        (["--csv", "a\0b"], r"--csv must be the name of a file: got 'a\x00b'"),
     ],
 )
 def test_wrong_usage(path, args, says):
@@ -198,7 +236,7 @@ def test_a_file_that_cannot_be_written(path, tmp_path):
     for wrong in (tmp_path / "none" / "a.csv", tmp_path / "folder"):
         result = run(path, "--csv", wrong)
         assert (result.exit_code, result.stdout) == (1, "")
-        assert result.stderr.startswith(f"Error: --csv: {wrong} is a directory, or")
+        assert result.stderr.startswith(f"Error: --csv: {str(wrong)!r} is a directory, or")
         assert result.stderr.count("\n") == 1
     # the first file is not written if the second cannot be
     result = run(path, "--csv", tmp_path / "a.csv", "--plot", tmp_path / "none" / "a.png")
@@ -215,6 +253,10 @@ def test_outputs_overwrite_neither_the_checkpoint_nor_each_other(path, tmp_path)
     picture = tmp_path / "a.png"
     result = run(path, "--csv", picture, "--plot", picture)
     assert (result.exit_code, "would overwrite the file of --csv" in words(result.stderr)) == (2, True)
+    for name in ("model.safetensors", "model.safetensors.index.json", "config.json", "ckpt.pt"):
+        # of a directory, any of its files may be read
+        assert run(tmp_path, "--csv", tmp_path / name).exit_code == 2
+        assert not (tmp_path / name).exists()
     assert path.read_bytes() == before
     assert not picture.exists()
 
@@ -235,21 +277,33 @@ def test_pipes_and_links_are_written_to_and_not_replaced(path, tmp_path):
     assert (tmp_path / "a.csv").read_bytes().startswith(text[:500])
 
 
-def test_a_file_is_written_with_the_usual_rights(path, tmp_path):
+def test_a_file_keeps_its_rights_and_a_new_one_has_the_usual(path, tmp_path):
     (tmp_path / "plain").write_text("")
     run(path, "--csv", tmp_path / "a.csv")
     assert (tmp_path / "a.csv").stat().st_mode == (tmp_path / "plain").stat().st_mode
+    for mode in (0o600, 0o664, 0o640):
+        (tmp_path / "a.csv").chmod(mode)
+        run(path, "--csv", tmp_path / "a.csv")
+        assert (tmp_path / "a.csv").stat().st_mode & 0o777 == mode
 
 
 # --- as a program -------------------------------------------------------------------------------------------
 
 
-def program(*args: object, before: str = "") -> subprocess.CompletedProcess[str]:
+def program(
+    *args: object, before: str = "", stdout: Any = subprocess.PIPE, **env: str
+) -> subprocess.CompletedProcess[str]:
     code = f"import sys; sys.argv[1:] = {['alphas', *map(str, args)]!r}\n{before}\n"
     code += "from ngeodesic.cli import main; main()"
     plain = {k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "COLUMNS", "TTY_COMPATIBLE")}
     return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env=plain, timeout=60
+        [sys.executable, "-c", code],
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env=plain | env,
+        timeout=60,
     )
 
 
@@ -261,20 +315,58 @@ def test_piped_output_is_plain_and_at_most_80_wide(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
-    assert len(done.stdout.splitlines()) == 2 + 4 + 3  # no row is folded
+    assert len(done.stdout.splitlines()) == 2 + 4 + 2 + 3  # no row is folded
 
 
-@pytest.mark.parametrize(
-    ("module", "extra", "name", "args"),
-    [("torch", "torch", "a.pt", []), ("matplotlib", "notebooks", "a.safetensors", ["--plot", "a.png"])],
-)
-def test_a_missing_extra_is_one_line(path, tmp_path, module, extra, name, args):
-    with zipfile.ZipFile(tmp_path / "a.pt", "w") as archive:
-        archive.writestr("archive/data.pkl", "")
-    done = program(path.with_name(name), *args, before=f"sys.modules[{module!r}] = None")
+def test_a_missing_extra_is_one_line(path):
+    done = program(path, "--plot", "a.png", before="sys.modules['matplotlib'] = None")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
-    assert f'pip install "ngeodesic-companion[{extra}]"' in done.stderr
+    assert 'pip install "ngeodesic-companion[notebooks]"' in done.stderr
+
+
+linux = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no /dev/full, /dev/stdout")
+
+
+@linux
+def test_the_table_as_csv_on_standard_output(path, tmp_path):
+    """Whether standard output is a pipe or a file."""
+    piped = program(path, "--csv", "/dev/stdout")
+    with (tmp_path / "out").open("w") as file:
+        assert program(path, "--csv", "/dev/stdout", stdout=file).returncode == 0
+        assert program(path, "--csv", tmp_path / "out", stdout=file).returncode == 0  # the same file
+    assert (tmp_path / "out").read_text() == piped.stdout * 2
+    table, _, rest = piped.stdout.partition("layer  block")
+    assert len(list(csv.DictReader(table.splitlines()))) == 4
+    assert rest.endswith(program(path).stdout[-500:])
+    done = program(path, "--csv", "/dev/stdout", "--json")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+@linux
+@pytest.mark.parametrize("args", [[], ["--json"]])
+def test_a_full_disk_is_one_line(path, args):
+    with open("/dev/full", "w") as full:
+        done = program(path, *args, stdout=full)
+    assert (done.returncode, done.stderr) == (1, "ngeodesic: standard output: No space left on device\n")
+    assert program(path, "--csv", "/dev/full").stderr == "Error: '/dev/full': No space left on device\n"
+
+
+def test_an_encoding_without_the_degree_sign(path):
+    done = program(path, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert r"off-plane 90\xb0" in done.stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes a file descriptor")
+def test_a_reader_that_has_left_gets_no_traceback(path):
+    for before in (
+        "import os; os.close(1); sys.stdout = None",
+        "import os; r, w = os.pipe(); os.close(r); os.dup2(w, 1)",
+    ):
+        done = program(path, before=before)
+        assert done.returncode in (0, -signal.SIGPIPE)
+        assert done.stderr == ""
 
 
 def test_only_numpy_click_and_rich_are_needed(path):
