@@ -161,8 +161,8 @@ def _is_negative(term: sp.Expr) -> bool:
     return bool(term.as_coeff_Mul()[0].is_negative)
 
 
-_LETTERS = ["alpha", "beta", "gamma", "delta", "theta", "kappa", "mu", "varphi", "phi", "pi"]
-_GREEK = dict(zip(_LETTERS, "αβγδθκμφφπ", strict=True))
+_LETTERS = ["alpha", "beta", "gamma", "delta", "theta", "kappa", "mu", "nu", "varphi", "phi", "pi"]
+_GREEK = dict(zip(_LETTERS, "αβγδθκμνφφπ", strict=True))
 _NAMES = "|".join(_GREEK)
 # in this order; the text is escaped already
 _WRITTEN: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (

@@ -172,6 +172,14 @@ def test_a_wrong_second_route_is_a_miss(claim):
     assert claim.independent_says in result.why
 
 
+def test_the_scalar_control_can_fail():
+    # off_plane_norm gives 0 for equal alphas by construction; the second route finds alphas that differ
+    claim = next(c for c in CLAIMS if c.id == "off-plane-scalar")
+    uneven = claim.independent.replace("'0'", "'1e-14'")
+    assert uneven != claim.independent
+    assert verdict(replace(claim, independent=uneven)) == "missed"
+
+
 FUNCTIONS = [
     (module, name)
     for module in (geodesic, offplane)

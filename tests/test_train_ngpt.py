@@ -129,6 +129,24 @@ def test_stored_geometry_is_that_of_the_stored_states(folder):
 
 
 @pytest.mark.parametrize("folder", SEEDS, ids=lambda folder: folder.name)
+def test_with_their_mean_alpha_the_states_stay_in_their_planes(folder):
+    """The control, by QR: off_plane_norm gives 0 for equal alphas whatever the step does."""
+    run = load_file(folder / "run.safetensors")
+    h, target = np.float64(run["states"][:-1]), np.float64(run["targets"])
+    basis = np.linalg.qr(np.stack([h, target], axis=-1)).Q
+    alpha = np.array(alphas(folder, 2000))[:, None]
+
+    def off_plane(alpha):
+        step = retract(h, target, alpha)[..., None]
+        rest = step - basis @ (np.swapaxes(basis, -1, -2) @ step)
+        return np.linalg.norm(rest[..., 0], axis=-1)
+
+    mean = np.broadcast_to(alpha.mean(axis=-1, keepdims=True), alpha.shape)
+    assert off_plane(mean).max() < 1e-14
+    np.testing.assert_allclose(off_plane(alpha), off_plane_norm(h, target, alpha), rtol=1e-13)
+
+
+@pytest.mark.parametrize("folder", SEEDS, ids=lambda folder: folder.name)
 def test_trained_steps_leave_their_planes(folder):
     """By more than one per cent of their length, and by less than the note's example."""
     off = load_file(folder / "run.safetensors")["off_plane"]
@@ -146,7 +164,7 @@ def test_alphas_spread_less_than_in_the_note(folder):
 
 @pytest.mark.parametrize("folder", SEEDS, ids=lambda folder: folder.name)
 def test_the_law_holds_within_ten_percent_but_for_the_first_mlp(folder):
-    """It has too large a norm there, because the chord favours some dimensions: see the chapter."""
+    """It gives too large a norm there, where the chord favours some dimensions: see the chapter."""
     run = load_file(folder / "run.safetensors")
     theta, measured = np.float64(run["theta"][-1]), run["off_plane"][-1]
     alpha = np.array(alphas(folder, 2000))

@@ -2,10 +2,11 @@
 
     python notebooks/data/train_ngpt.py
 
-A compact nGPT after Loshchilov et al. (arXiv:2410.01131) with the parameter names and scalings of the public
-code: every matrix normalised along the embedding after each step, the scalings sqk, suv and sz, in each block
-one alpha per dimension, Adam without weight decay and without warm-up. The rotary embedding is the paper's
-rotation; the public code multiplies by something that is not one.
+A compact nGPT after Loshchilov et al. (arXiv:2410.01131) with the scalings of the public code: every matrix
+normalised along the embedding after each step, the scalings sqk, suv and sz, in each block one alpha per
+dimension. The files name the alphas as the public code does; other parameters have names of their own. Adam
+is without weight decay and without warm-up, its learning rate falls to zero along half a cosine. The rotary
+embedding is the paper's rotation; the public code multiplies by something that is not one.
 
 The text is the `pydoc_data.topics` of the Python that runs this (PSF licence). It differs between Python
 versions: another version trains another model. The hash of the text is kept with the results. Some passages
@@ -305,7 +306,7 @@ class Run:
 
     @torch.no_grad()
     def look(self) -> list[Step]:
-        """Record the held-out loss, the alphas and the geometry of the steps; return these steps."""
+        """Record the loss on all held-out windows, the alphas and the steps' geometry; return these steps."""
         look, context = self.preset.moments.index(self.done), self.preset.context
         starts = held_out_windows(len(self.held_out), context)
         loss = self.model.loss(windows(self.held_out, starts, context + 1))
