@@ -1,9 +1,10 @@
 """Named tensors out of the files of models: safetensors, torch, and models in several files.
 
-Whatever a file claims is checked before it is used, nothing in it is executed, and only what is asked for is
-read: of a safetensors file the header, of a torch file the list of its entries and the pickle, of either the
-bytes of the wanted tensors. Each file is opened once, and one that changes while it is read is refused.
-Everything that can be wrong with a file is a `CheckpointError`.
+Places, sizes, shapes and dtypes are checked before they are used, nothing in a file is executed, and only
+what is asked for is read: of a safetensors file the header, of a torch file the list of its entries and the
+pickle, of either the bytes of the wanted tensors. Checksums are not compared: that would take all the bytes.
+A file that changes before the last is read is refused. Everything that can be wrong with a file is a
+`CheckpointError`.
 
 References
 ----------
@@ -39,6 +40,7 @@ _JSON_PARTS = 4_000_000  # commas and brackets, of which a tensor in a header ha
 _ZIP_CAP = 2**24  # bytes of the list of entries of a torch file
 _PICKLE_CAP = 2**26  # bytes
 _VECTOR_CAP = 2**20  # numbers of a tensor that is read: fifty times the widest model there is
+_TOTAL_CAP = 2**24  # numbers of all of them, and those between the numbers of a strided one
 
 
 class CheckpointError(ValueError):
@@ -70,39 +72,83 @@ def show(value: object) -> str:
 # --- which file ---------------------------------------------------------------------------------------------
 
 
-class Access(NamedTuple):
-    """How files may be reached."""
+class Access:
+    """How files may be reached, and which ones have been."""
 
-    follow_links: bool
-    progress: Callable[[str], None]
+    def __init__(
+        self, follow_links: bool, progress: Callable[[str], None], on_file: Callable[[Path], None]
+    ) -> None:
+        self.follow_links, self.progress, self.on_file = follow_links, progress, on_file
+        self._opened: list[tuple[Path, os.stat_result]] = []
+        self._numbers = 0
 
     def member(self, folder: Path, name: str) -> Path:
         """The file of this name in the folder, unless it is a link that leads out of it."""
         path = folder / name
-        real = Path(os.path.realpath(path))
-        if not self.follow_links and not real.is_relative_to(os.path.realpath(folder)):
+        try:
+            inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+        except OSError as error:  # the current directory has been removed
+            raise CheckpointError(f"{path}: {error.strerror}") from error
+        if not self.follow_links and not inside:
             raise CheckpointError(
                 f"{path}: a link that leads out of the model's directory; to follow it, set follow_links "
                 f"(--follow-links)"
             )
         return path
 
+    @contextmanager
+    def open(self, path: Path) -> Iterator[BinaryIO]:
+        """An open file; any trouble with it is a CheckpointError."""
+        # without O_NONBLOCK, opening a pipe waits for ever
+        flags = getattr(os, "O_NONBLOCK", 0)
+        try:
+            with open(path, "rb", opener=lambda name, mode: os.open(name, mode | flags)) as file:
+                state = os.fstat(file.fileno())
+                if not stat.S_ISREG(state.st_mode):
+                    raise CheckpointError(f"{path}: not a regular file")
+                if state.st_size == 0:
+                    raise CheckpointError(f"{path}: the file is empty")
+                self._opened.append((path, state))
+                self.on_file(path)
+                if file.read(24) == b"version https://git-lfs.":
+                    raise CheckpointError(
+                        f"{path}: a Git LFS pointer, not the file itself; fetch it with: git lfs pull"
+                    )
+                file.seek(0)
+                yield file
+        except OSError as error:
+            raise CheckpointError(f"{path}: {error.strerror or error}") from error
+        except MemoryError:
+            raise CheckpointError(f"{path}: there is not enough memory to read it") from None
+
+    def check(self) -> None:
+        """Refuse files of which one was changed or replaced since it was opened."""
+        for path, before in self._opened:
+            after = os.stat(path) if os.path.exists(path) else None
+            for field in ("st_dev", "st_ino", "st_size", "st_mtime_ns"):
+                if getattr(before, field) != getattr(after, field, None):
+                    raise CheckpointError(f"{path}: changed or replaced while it was read")
+
+    def count(self, where: str, numbers: int) -> None:
+        """Take note that so many numbers are going to be read."""
+        self._numbers += numbers
+        if self._numbers > _TOTAL_CAP:
+            raise CheckpointError(f"{where}: with it, more than {_TOTAL_CAP} numbers would have to be read")
+
 
 class Contents(NamedTuple):
     """What is in a model, its tensors not read yet."""
 
     names: Sequence[str]
-    settings: Mapping[str, Any]
-    """The model_args of a torch file, or the metadata of a safetensors file."""
-    read: Callable[[Sequence[str]], dict[str, Floats]]
-    """Reads the tensors of these names, each a vector, as float64."""
+    read: Callable[[Sequence[str]], tuple[dict[str, Floats], list[Mapping[str, Any]]]]
+    """Reads the tensors of these names, each a vector, as float64; with them come the settings that the files
+    read have: the model_args of a torch file, the metadata of a safetensors file or an index."""
 
 
 _TORCH = (".pt", ".pth", ".bin")
 _KINDS = f".safetensors, .index.json, {', '.join(_TORCH)}"
 _SHARD = re.compile(r".*-[0-9]{5}-of-(?!00001)[0-9]{5}\.[a-z]+")
 _NOT_WEIGHTS = re.compile(r"(training_args|optimizer|scheduler|scaler|rng_state).*")
-_USUAL = ("model.safetensors", "pytorch_model.bin", "ckpt.pt")
 
 
 def choose_file(path: Path, access: Access) -> Path:
@@ -110,7 +156,7 @@ def choose_file(path: Path, access: Access) -> Path:
     if not _is_possible(str(path)):
         raise CheckpointError(f"{path}: no file can have such a name")
     if os.path.isdir(path):
-        return access.member(path, _choose_member(path))
+        return access.member(path, _choose_member(path, access))
     if _SHARD.fullmatch(path.name):
         raise CheckpointError(
             f"{path}: one shard of several; give the .index.json or the directory, lest layers be missing"
@@ -124,43 +170,48 @@ def open_contents(path: Path, access: Access) -> Iterator[Contents]:
     if not path.name.endswith((".index.json", ".safetensors", *_TORCH)):
         what = "unknown kind of file" if os.path.exists(path) else "no such file"
         raise CheckpointError(f"{path}: {what}; give a {_KINDS} file or a directory with one")
-    with _opened(path) as file:
+    with access.open(path) as file:
         if path.name.endswith(".index.json"):
             yield _sharded(path, file, access)
         else:
             access.progress(f"reading {printable(path.name)}")
-            yield _single(path, file)
+            yield _single(path, file, access)
 
 
-def read_json_object(path: Path) -> Mapping[str, Any]:
-    with _opened(path) as file:
+def read_json_object(folder: Path, name: str, access: Access) -> Mapping[str, Any]:
+    path = access.member(folder, name)
+    with access.open(path) as file:
         found = _parse_json(file, path)
     if not isinstance(found, dict):
         raise CheckpointError(f"{path}: must hold a JSON object")
     return found
 
 
-def _choose_member(folder: Path) -> str:
+def _choose_member(folder: Path, access: Access) -> str:
     """The one file of a model's directory that holds its weights, or lists those that do."""
     try:
         names = sorted(name for name in os.listdir(folder) if not os.path.isdir(folder / name))
     except OSError as error:
         raise CheckpointError(f"{folder}: {error.strerror}") from error
-    for suffixes in ((".safetensors",), _TORCH):
-        files = [n for n in names if n.endswith(suffixes) and not _NOT_WEIGHTS.fullmatch(n)]
-        indexes = [n for n in names if n.endswith(tuple(f"{s}.index.json" for s in suffixes))]
-        whole = [n for n in files if not _SHARD.fullmatch(n)]
-        # an index is the whole model, unless a file claims to be the same
-        rivals = {n.removesuffix(".index.json") for n in indexes}.intersection(whole)
-        found = [*indexes, *rivals] or [n for n in _USUAL if n in whole][:1] or whole
-        if len(found) > 1:
-            few = ", ".join(map(show, found[:5]))
-            raise CheckpointError(f"{folder}: holds {len(found)} models ({few}); give the path of one")
-        if found:
-            return found[0]
-        if files:
-            raise CheckpointError(f"{folder}: holds shards such as {show(files[0])} but no .index.json")
-    raise CheckpointError(f"{folder}: holds no {_KINDS} file")
+    kinds = (".safetensors", *_TORCH)
+    found = [name for name in names if name.endswith(tuple(f"{kind}.index.json" for kind in kinds))]
+    files = [name for name in names if name.endswith(kinds) and not _NOT_WEIGHTS.fullmatch(name)]
+    shards = [name for name in files if _SHARD.fullmatch(name)]
+    if shards and not found:
+        raise CheckpointError(
+            f"{folder}: holds shards such as {show(shards[0])} but no .index.json; give the path of a file"
+        )
+    listed: Any = {}
+    if len(found) == 1 and len(files) > len(shards):
+        listed = read_json_object(folder, found[0], access).get("weight_map")
+    ours = {name for name in listed.values() if isinstance(name, str)} if isinstance(listed, dict) else ()
+    found += [name for name in files if name not in shards and name not in ours]
+    if len(found) > 1:
+        few = ", ".join(map(show, found[:5]))
+        raise CheckpointError(f"{folder}: holds {len(found)} models ({few}); give the path of one")
+    if not found:
+        raise CheckpointError(f"{folder}: holds no {_KINDS} file")
+    return found[0]
 
 
 def _is_possible(name: str) -> bool:
@@ -171,31 +222,6 @@ def _is_possible(name: str) -> bool:
         return False
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    """An open file; any trouble with it is a CheckpointError, and so is a change while it is open."""
-    # without O_NONBLOCK, opening a pipe waits for ever
-    flags = getattr(os, "O_NONBLOCK", 0)
-    try:
-        with open(path, "rb", opener=lambda name, mode: os.open(name, mode | flags)) as file:
-            before = os.fstat(file.fileno())
-            if not stat.S_ISREG(before.st_mode):
-                raise CheckpointError(f"{path}: not a regular file")
-            if before.st_size == 0:
-                raise CheckpointError(f"{path}: the file is empty")
-            if file.read(24) == b"version https://git-lfs.":
-                raise CheckpointError(
-                    f"{path}: a Git LFS pointer, not the file itself; fetch it with: git lfs pull"
-                )
-            file.seek(0)
-            yield file
-            after = os.stat(path)
-            if any(getattr(before, f) != getattr(after, f) for f in ("st_ino", "st_size", "st_mtime_ns")):
-                raise CheckpointError(f"{path}: changed or replaced while it was read")
-    except OSError as error:
-        raise CheckpointError(f"{path}: {error.strerror or error}") from error
-
-
 def _size(file: BinaryIO) -> int:
     return os.fstat(file.fileno()).st_size
 
@@ -204,7 +230,10 @@ def _read_at(where: str, file: BinaryIO, begin: int, length: int) -> bytes:
     if not 0 <= begin <= _size(file) - length:
         raise CheckpointError(f"{where}: cut short: {length} bytes at byte {begin} are not in the file")
     file.seek(begin)
-    return file.read(length)
+    data = file.read(length)
+    if len(data) != length:
+        raise CheckpointError(f"{where}: cut short while it was read")
+    return data
 
 
 def _parse_json(file: BinaryIO, path: Path) -> Any:
@@ -229,15 +258,18 @@ def _parse(data: bytes, where: str) -> Any:
         raise
     except RecursionError:
         raise CheckpointError(f"{where}: JSON that is nested too deeply") from None
-    except ValueError as error:
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise CheckpointError(f"{where}: not JSON: {error}") from None
+    except ValueError:  # Python's limit on the digits of an integer
+        raise CheckpointError(f"{where}: an integer of thousands of digits") from None
 
 
 # --- models in several files --------------------------------------------------------------------------------
 
 
-def _single(path: Path, file: BinaryIO) -> Contents:
-    return _safetensors(path, file) if path.suffix == ".safetensors" else _torch(path, file)
+def _single(path: Path, file: BinaryIO, access: Access) -> Contents:
+    kind = _safetensors if path.suffix == ".safetensors" else _torch
+    return kind(path, file, access)
 
 
 def _sharded(path: Path, file: BinaryIO, access: Access) -> Contents:
@@ -261,23 +293,30 @@ def _sharded(path: Path, file: BinaryIO, access: Access) -> Contents:
     if missing:
         raise CheckpointError(f"{path}: {len(missing)} of {len(files)} files missing: {', '.join(missing)}")
 
-    def read(names: Sequence[str]) -> dict[str, Floats]:
+    for member in files.values():
+        access.on_file(member)
+
+    def read(names: Sequence[str]) -> tuple[dict[str, Floats], list[Mapping[str, Any]]]:
         needed = sorted({shards[name] for name in names})
         stored: dict[str, Floats] = {}
+        metadata = index.get("metadata")
+        settings: list[Mapping[str, Any]] = [metadata] if isinstance(metadata, dict) else []
         for i, shard in enumerate(needed):
             access.progress(f"reading {shard} ({i + 1} of {len(needed)})")
-            with _opened(files[shard]) as file:
-                contents = _single(files[shard], file)
+            with access.open(files[shard]) as file:
+                contents = _single(files[shard], file, access)
                 there = set(contents.names)
                 for name in held[shard]:
                     if name not in there:
                         raise CheckpointError(
                             f"{files[shard]}: {show(name)}: not here, but {path.name} says so"
                         )
-                stored |= contents.read([name for name in names if shards[name] == shard])
-        return stored
+                numbers, more = contents.read([name for name in names if shards[name] == shard])
+                stored |= numbers
+                settings += more
+        return stored, settings
 
-    return Contents(list(shards), {}, read)
+    return Contents(list(shards), read)
 
 
 def _is_shard_name(name: object) -> TypeGuard[str]:
@@ -300,11 +339,11 @@ _BITS = {
 }
 
 
-def _safetensors(path: Path, file: BinaryIO) -> Contents:
+def _safetensors(path: Path, file: BinaryIO, access: Access) -> Contents:
     size = _size(file)
     if size < 8:
         raise CheckpointError(f"{path}: {size} bytes are too few for a safetensors file")
-    (length,) = struct.unpack("<Q", file.read(8))
+    (length,) = struct.unpack("<Q", _read_at(str(path), file, 0, 8))
     if length > min(size - 8, _JSON_CAP):
         raise CheckpointError(
             f"{path}: not a safetensors file, or cut short: a header of {length} bytes in a file of {size} "
@@ -320,16 +359,17 @@ def _safetensors(path: Path, file: BinaryIO) -> Contents:
     start = 8 + length
     _check_entries(path, entries, size - start)
 
-    def read(names: Sequence[str]) -> dict[str, Floats]:
+    def read(names: Sequence[str]) -> tuple[dict[str, Floats], list[Mapping[str, Any]]]:
         found = {}
         for name in names:
             where, entry = f"{path}: {show(name)}", entries[name]
             begin, end = entry["data_offsets"]
             decode = _decoder(where, entry["dtype"], entry["shape"])
+            access.count(where, math.prod(entry["shape"]))
             found[name] = decode(_read_at(where, file, start + begin, end - begin))
-        return found
+        return found, [metadata]
 
-    return Contents(list(entries), metadata, read)
+    return Contents(list(entries), read)
 
 
 def _check_entries(path: Path, entries: Mapping[str, Any], room: int) -> None:
@@ -389,7 +429,7 @@ def _count(shape: Sequence[int], limit: int) -> int:
 _STATE_DICTS = ("model", "model_state_dict", "state_dict", "module")
 
 
-def _torch(path: Path, file: BinaryIO) -> Contents:
+def _torch(path: Path, file: BinaryIO, access: Access) -> Contents:
     """The contents of a torch file: a zip archive of a pickle and the numbers of each storage."""
     entries = _zip_entries(path, file)
     pickles = [name for name in entries if name.count("/") == 1 and name.endswith("/data.pkl")]
@@ -416,22 +456,43 @@ def _torch(path: Path, file: BinaryIO) -> Contents:
         )
     if not isinstance(root, dict):
         raise CheckpointError(f"{path}: holds {_kind(root)}, not a dict of tensors")
-    state = next((root[key] for key in _STATE_DICTS if isinstance(root.get(key), dict)), root)
     settings = root.get("model_args")
+    held: dict[str, list[tuple[str, Any]]] = {}
+    for key, state in _state_dicts(root):
+        for name, tensor in state.items():
+            held.setdefault(name, []).append((key, tensor))
 
-    def read(names: Sequence[str]) -> dict[str, Floats]:
+    def vector(where: str, tensor: Any) -> Floats:
+        if not isinstance(tensor, Tensor):
+            raise CheckpointError(f"{where}: not a dense tensor but {_kind(tensor)}")
+        entry = entries.get(f"{folder}data/{tensor.key}")
+        if entry is None:
+            raise CheckpointError(f"{where}: its numbers are not in the file")
+        return _read_strided(where, file, tensor, *_zip_place(path, file, entry), access)
+
+    def read(names: Sequence[str]) -> tuple[dict[str, Floats], list[Mapping[str, Any]]]:
         found = {}
         for name in names:
-            where, tensor = f"{path}: {show(name)}", state[name]
-            if not isinstance(tensor, Tensor):
-                raise CheckpointError(f"{where}: not a dense tensor but {_kind(tensor)}")
-            entry = entries.get(f"{folder}data/{tensor.key}")
-            if entry is None:
-                raise CheckpointError(f"{where}: its numbers are not in the file")
-            found[name] = _read_strided(where, file, tensor, *_zip_place(path, file, entry))
-        return found
+            where = f"{path}: {show(name)}"
+            (first, tensor), *others = held[name]
+            found[name] = vector(where, tensor)
+            for key, other in others:
+                if not np.array_equal(found[name], vector(where, other)):
+                    raise CheckpointError(
+                        f"{where}: differs between the dicts {show(first)} and {show(key)} of the file; save "
+                        f"one of them alone"
+                    )
+        return found, [settings] if isinstance(settings, dict) else []
 
-    return Contents(list(state), settings if isinstance(settings, dict) else {}, read)
+    return Contents(list(held), read)
+
+
+def _state_dicts(root: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """The dicts that can hold the model's tensors, with their keys: the usual ones, or any there are."""
+    dicts = {key: value for key, value in root.items() if isinstance(value, dict)}
+    filled = {k: d for k, d in dicts.items() if any(isinstance(value, Tensor) for value in d.values())}
+    usual = {key: filled[key] for key in _STATE_DICTS if key in filled}
+    return list({id(d): (k, d) for k, d in (usual or {"the outermost": root} | dicts).items()}.values())
 
 
 class _Bounded:
@@ -456,6 +517,8 @@ def _zip_entries(path: Path, file: BinaryIO) -> dict[str, zipfile.ZipInfo]:
         raise CheckpointError(
             f"{path}: cut short, or not a file that torch.save of torch 1.6 or later wrote: {why}"
         ) from None
+    if any(entry.filename.endswith("/constants.pkl") for entry in entries):
+        raise CheckpointError(f"{path}: a program that torch.jit.save wrote; save the model's state_dict()")
     # a compressed entry can grow a thousandfold
     if any(entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1 for entry in entries):
         raise CheckpointError(f"{path}: compressed or encrypted, which torch.save never does")
@@ -479,7 +542,9 @@ def _kind(value: object) -> str:
     return value.kind if isinstance(value, Other) else f"a {type(value).__name__.strip('_')}"
 
 
-def _read_strided(where: str, file: BinaryIO, tensor: Tensor, begin: int, size: int) -> Floats:
+def _read_strided(
+    where: str, file: BinaryIO, tensor: Tensor, begin: int, size: int, access: Access
+) -> Floats:
     """The numbers of a tensor whose storage begins at a byte of the file and has this size."""
     if tensor.lazy:
         raise CheckpointError(f"{where}: with a conjugation or a change of sign put off; save it resolved")
@@ -492,13 +557,13 @@ def _read_strided(where: str, file: BinaryIO, tensor: Tensor, begin: int, size: 
     decode = _decoder(where, tensor.dtype, shape)
     count, width = math.prod(shape), _BITS[tensor.dtype] // 8
     stride = next((s for n, s in zip(shape, strides, strict=False) if n > 1), 1)
-    end = (offset + (count - 1) * stride + 1) * width
+    span = (count - 1) * stride + 1
+    end = (offset + span) * width
     if len(strides) != len(shape) or end > size:
         raise CheckpointError(f"{where}: its numbers end at byte {end} of {size} in its storage")
-    if stride == 1:
-        return decode(_read_at(where, file, begin + offset * width, count * width))
-    places = (begin + (offset + i * stride) * width for i in range(count))
-    return decode(b"".join(_read_at(where, file, place, width) for place in places))
+    access.count(where, max(count, span))
+    numbers = decode(_read_at(where, file, begin + offset * width, span * width))
+    return numbers if stride == 1 else numbers[np.arange(count) * stride]
 
 
 # --- numbers ------------------------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
 """What the pickle in a torch file describes, found without executing any of it.
 
 A pickle is a program for a stack machine, and its instructions can call any function of Python. The machine
-here knows the instructions that ``torch.save`` writes and calls nothing: of a call that makes a tensor it
-notes the arguments, of any other the name. Time and memory are bounded by the length of the pickle, whatever
-sizes it asks for.
+here knows the instructions that ``torch.save`` writes in protocols 2 to 5 and calls nothing: of a call that
+makes a tensor it notes the arguments, of any other the name. Time and memory are bounded by the length of the
+pickle, whatever sizes it asks for.
 
 References
 ----------
@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 _STEPS = 2**22  # a tensor takes 40
+_NAME_CAP = 500  # characters of the name of a function, which is repeated for each call
 
 
 class _Global(NamedTuple):
@@ -32,6 +33,9 @@ class Other(NamedTuple):
     """What the pickle makes and nobody needs here."""
 
     kind: str
+
+    def __repr__(self) -> str:
+        return self.kind
 
 
 class _Storage(NamedTuple):
@@ -51,14 +55,17 @@ class Tensor(NamedTuple):
     lazy: bool
     """Whether a conjugation or a change of sign was put off."""
 
+    def __repr__(self) -> str:  # to show what is in it could take for ever
+        return "a tensor"
+
 
 # what torch.save writes for tensors, for plain values, and for NumPy's random state
 _HARMLESS = re.compile(
     r"torch\.(\w*Storage|Tensor|Size|device|per_\w+|b?float\w+|q?u?int\w+|complex\w+|bool|bits\w+)"
     r"|torch\.storage\.\w+|torch\._utils\._rebuild_\w+|torch\._tensor\._rebuild_from_type_v2"
     r"|torch\.nn\.parameter\.Parameter|torch\.serialization\._get_layout|collections\.(OrderedDict|Counter)"
-    r"|numpy\.(_core|core)\.multiarray\._reconstruct|numpy\.(ndarray|dtype)"
-    r"|_codecs\.encode|(builtins|__builtin__)\.(set|complex|bytearray)",
+    r"|numpy\.(_core|core)\.(multiarray\._reconstruct|numeric\._frombuffer)|numpy\.(ndarray|dtype)"
+    r"|_codecs\.encode|(builtins|__builtin__)\.(frozenset|set|complex|bytearray)",
     re.ASCII,
 )
 _DTYPES = {
@@ -104,9 +111,13 @@ class _Machine:
         match opcode:
             case "BINPUT" | "LONG_BINPUT":
                 self.memo[argument] = stack[-1]
+            case "MEMOIZE":
+                self.memo[len(self.memo)] = stack[-1]
             case "BINGET" | "LONG_BINGET":
                 stack.append(self.memo[argument])
-            case "BINUNICODE" | "SHORT_BINSTRING" | "BININT1" | "BININT2" | "BININT" | "LONG1" | "BINFLOAT":
+            case "BINUNICODE" | "SHORT_BINUNICODE" | "SHORT_BINSTRING" | "BINBYTES" | "SHORT_BINBYTES":
+                stack.append(argument)
+            case "BININT1" | "BININT2" | "BININT" | "LONG1" | "BINFLOAT" | "BYTEARRAY8":
                 stack.append(argument)
             case "NONE":
                 stack.append(None)
@@ -133,13 +144,14 @@ class _Machine:
                 stack.append(Other("a list" if opcode == "EMPTY_LIST" else "a set"))
             case "APPEND" | "BUILD":
                 del stack[-1]
-            case "APPENDS":
+            case "APPENDS" | "ADDITEMS":
                 self._below_mark()
+            case "FROZENSET":
+                self._below_mark().append(Other("a set"))
             case "GLOBAL":
-                name = argument.replace(" ", ".", 1)
-                if not _HARMLESS.fullmatch(name):
-                    self.foreign.add(name)
-                stack.append(_Global(name))
+                stack.append(self._named(*argument.split(" ", 1)))
+            case "STACK_GLOBAL":
+                stack[-2:] = [self._named(*stack[-2:])]
             case "REDUCE" | "NEWOBJ":
                 arguments = stack.pop()
                 stack[-1] = _made(stack[-1], arguments)
@@ -148,10 +160,18 @@ class _Machine:
                 if not isinstance(kind, _Global) or not isinstance(key, str):
                     raise TypeError("a storage without type or name")
                 stack[-1] = _Storage(kind.name, key)
-            case "PROTO" | "STOP":
+            case "PROTO" | "FRAME" | "STOP":
                 pass
             case _:
-                raise ValueError(f"opcode {opcode}")
+                raise ValueError(f"opcode {opcode} is not of those for tensors in protocols 2 to 5")
+
+    def _named(self, module: str, name: str) -> _Global:
+        if len(module) + len(name) > _NAME_CAP:
+            raise ValueError(f"a function whose name has more than {_NAME_CAP} characters")
+        full = f"{module}.{name}"
+        if not _HARMLESS.fullmatch(full):
+            self.foreign.add(full)
+        return _Global(full)
 
     def _below_mark(self) -> list[Any]:
         self.stack = self.marked.pop()

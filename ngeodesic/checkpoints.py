@@ -33,9 +33,11 @@ may stand in any order before a name. A setting is looked for in the options, in
 the metadata of a safetensors file), and in the config.json beside it.
 
 Only what the alphas need is read: of a safetensors file the header and the alphas, of a torch file the list
-of its entries, the pickle and the alphas. All claims of a file are checked. Nothing in a torch file is
-executed, and torch is not needed: its pickle is followed step by step, and only tensors, dicts, numbers and
-text are noted down. One that names any other code than that of tensors is refused.
+of its entries, the pickle and the alphas. Where the alphas lie and how long they are is checked against the
+file; checksums are not. Nothing in a torch file is executed, and torch is not needed: its pickle is followed
+step by step, and only tensors, dicts, numbers and text are noted down. One that names any other code than
+that of tensors is refused. Tensors are looked for in its dicts `model`, `model_state_dict`, `state_dict` and
+`module`, or, if these hold none, in the outermost and every dict in it.
 
 References
 ----------
@@ -49,7 +51,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -59,7 +61,6 @@ import numpy as np
 from ngeodesic._tensorfiles import (
     Access,
     CheckpointError,
-    Contents,
     Floats,
     choose_file,
     open_contents,
@@ -123,6 +124,7 @@ def read_alphas(
     signed: bool | None = None,
     follow_links: bool = False,
     progress: Callable[[str], None] | None = None,
+    on_file: Callable[[Path], None] | None = None,
 ) -> list[AlphaRecord]:
     """Return the effective alphas of every block of a checkpoint, in the order in which the model uses them.
 
@@ -133,7 +135,7 @@ def read_alphas(
     ----------
     path
         A .safetensors file; the .index.json of a sharded one, safetensors or torch; a .pt, .pth or .bin file
-        of torch; or the directory of a model.
+        of torch; or the directory of a model, which holds one of these beside the files that an index lists.
     family
         One of `FAMILIES`, or "auto": by the names of the tensors.
     depth
@@ -146,6 +148,8 @@ def read_alphas(
         Follow links that lead out of the model's directory, as in a Hugging Face cache.
     progress
         Called with a line of text before each file is read.
+    on_file
+        Called with the path of each file of the checkpoint that is found, the config.json beside it included.
 
     Returns
     -------
@@ -156,10 +160,12 @@ def read_alphas(
     ------
     CheckpointError
         A file that is missing, cut short, malformed, larger than a model needs, that names code, or that
-        changes while it is read; no alphas; alphas of two families; a factor that is not known; an alpha
-        that is not finite.
+        changes while it is read; no alphas; alphas of two families; alphas of different lengths, but for
+        family other; a factor that is not known; an alpha that is not finite.
     ValueError
-        An option that cannot be.
+        An option that cannot be, or an empty path.
+    TypeError
+        signed or follow_links that is no boolean.
 
     Notes
     -----
@@ -167,16 +173,25 @@ def read_alphas(
     product. A model that computes in float32 uses alphas within 2 ulp (float32) of these.
     """
     options = _checked(_Options(family, depth, init_value, init_scaling, signed))
-    access = Access(follow_links, progress or (lambda text: None))
+    if not isinstance(follow_links, bool):
+        raise TypeError(f"follow_links must be True or False: got {show(follow_links)}")
+    if not os.fspath(path):
+        raise ValueError("path must not be empty")
+    access = Access(follow_links, progress or (lambda text: None), on_file or (lambda path: None))
     file = choose_file(Path(path), access)
     with open_contents(file, access) as contents:
-        checkpoint = _Checkpoint(file, access, contents)
-        kind, places = _choose_family(checkpoint, options)
-        stored = contents.read([place.name for place in places])
+        kind, places = _choose_family(file, contents.names, options)
+        stored, settings = contents.read([place.name for place in places])
+        checkpoint = _Checkpoint(file, access, contents.names, settings)
+        if options.family == "auto" and kind == "nvidia" and _is_lm_engine(checkpoint, options):
+            kind = "lm-engine"
+        _check_lengths(file, kind, places, stored)
         layers = 1 + places[-1].layer
         vision = any("to_patch_embedding." in name for name in contents.names)
         rules = (_Rule(kind, checkpoint, options, layers, vision, p, stored[p.name]) for p in places)
-        return [rule.record() for rule in rules]
+        records = [rule.record() for rule in rules]
+    access.check()
+    return records
 
 
 def missing_blocks(records: Iterable[AlphaRecord]) -> str:
@@ -286,6 +301,8 @@ def _checked(options: _Options) -> _Options:
         value = getattr(options, name)
         if value is not None and _number(value) is None:
             raise ValueError(f"{name} must be a finite number other than 0: got {show(value)}")
+    if not isinstance(options.signed, bool | None):
+        raise TypeError(f"signed must be True, False or None: got {show(options.signed)}")
     return options
 
 
@@ -304,19 +321,22 @@ def _number(value: object) -> float | None:
 
 
 class _Checkpoint:
-    """A checkpoint whose alphas have not been read yet."""
+    """What the rules ask of a checkpoint."""
 
-    def __init__(self, path: Path, access: Access, contents: Contents) -> None:
-        self.path, self.names, self.settings = path, contents.names, contents.settings
+    def __init__(
+        self, path: Path, access: Access, names: Sequence[str], settings: Sequence[Mapping[str, Any]]
+    ) -> None:
+        self.path, self.names, self.settings = path, names, settings
         self._access = access
         self._config: Mapping[str, Any] | None = None
+        access.on_file(path.parent / "config.json")
 
     def config(self) -> Mapping[str, Any]:
         """What the config.json beside the checkpoint says; nothing if there is none."""
         folder, name = self.path.parent, "config.json"
         if self._config is None:
             there = os.path.lexists(folder / name)
-            self._config = read_json_object(self._access.member(folder, name)) if there else {}
+            self._config = read_json_object(folder, name, self._access) if there else {}
         return self._config
 
 
@@ -335,9 +355,9 @@ _PATTERNS = {
     "megatron": r"(?:[a-z_]+\.){0,3}(?:layers|blocks)\.([0-9]{1,6})\.(attn|mlp)_alpha\.param",
     "lucidrains": r"layers\.([0-9]{1,6})\.([01])\.branch_scale\.scale"
     r"|residual_lerp_scales\.([0-9]{1,6})\.([01])(?:\.scale)?",
-    "other": r"(?:[A-Za-z_][A-Za-z_0-9]*\.|[0-9]+\.){0,8}([0-9]{1,6})\.(?:[A-Za-z_]+\.){0,3}"
-    r"(?:(attn_alpha|alpha_attn|alpha_attention|alpha_A|a_A|sa_scaler\.scale)"
-    r"|(?:mlp|ff|ffn)_alpha|alpha_(?:mlp|ff|M)|a_M|mlp_scaler\.scale)(?:\.param)?",
+    # the end of a name; the layer is the last number before it
+    "other": r"\.(?:(attn_alpha|alpha_attn|alpha_attention|alpha_A|a_A|sa_scaler\.scale)"
+    r"|(?:mlp|ff|ffn)_alpha|alpha_(?:mlp|ff|M)|a_M|mlp_scaler\.scale)(?:\.param)?\Z",
 }
 _PATTERNS["lm-engine"] = _PATTERNS["nvidia"]
 _COMPILED = {family: re.compile(pattern) for family, pattern in _PATTERNS.items()}
@@ -346,19 +366,25 @@ _ALIKE = re.compile(r"alpha|lerp_scales|branch_scale|scaler|a_A|a_M")  # one of 
 
 def _locate(family: str, name: str) -> _Place | None:
     """The layer and block of a tensor, if its name is one of the family's for an alpha."""
-    found = _COMPILED[family].fullmatch(".".join(p for p in name.split(".") if p not in _WRAPPERS))
+    text = ".".join(part for part in name.split(".") if part not in _WRAPPERS)
+    if family == "other":
+        end = _COMPILED[family].search(text)
+        parts = text[: end.start()].split(".") if end else []
+        number = next((part for part in reversed(parts) if part.isascii() and part.isdecimal()), "")
+        if end is None or not 0 < len(number) <= 6:
+            return None
+        return _Place(int(number), "attention" if end[1] else "mlp", name)
+    found = _COMPILED[family].fullmatch(text)
     if found is None:
         return None
-    if family == "other":
-        return _Place(int(found[1]), "attention" if found[2] else "mlp", name)
     layer, block = (group for group in found.groups() if group is not None)
     return _Place(int(layer), _BLOCKS[block], name)
 
 
-def _choose_family(checkpoint: _Checkpoint, options: _Options) -> tuple[str, list[_Place]]:
-    """The family, and its alphas in the order of use."""
+def _choose_family(path: Path, names: Sequence[str], options: _Options) -> tuple[str, list[_Place]]:
+    """The family, lm-engine apart, and its alphas in the order of use."""
     families = FAMILIES if options.family == "auto" else (options.family,)
-    alike = [name for name in checkpoint.names if len(name) < 300 and _ALIKE.search(name)]
+    alike = [name for name in names if len(name) < 1000 and _ALIKE.search(name)]
     found: dict[str, list[_Place]] = {}
     for name in alike:
         for family in families:
@@ -368,27 +394,40 @@ def _choose_family(checkpoint: _Checkpoint, options: _Options) -> tuple[str, lis
                 break
     if not found:
         asked = "" if options.family == "auto" else f" of family {options.family}"
-        seen = ", ".join(show(name) for name in alike[:5]) or f"none of {len(checkpoint.names)} is alike"
-        raise CheckpointError(f"{checkpoint.path}: no alphas{asked} found among its tensors ({seen})")
+        seen = ", ".join(map(show, alike[:5])) or f"none of {len(names)} is alike"
+        if names and not alike:
+            seen += f", such as {', '.join(map(show, names[:5]))}"
+        raise CheckpointError(
+            f"{path}: no alphas{asked} found among its tensors ({seen}). Those of no known family must be "
+            f"named like h.0.attn_alpha and h.0.mlp_alpha, with the number of the layer"
+        )
     if len(found) > 1:
         kinds = " and ".join(f"{family} ({show(places[0].name)})" for family, places in found.items())
-        raise CheckpointError(f"{checkpoint.path}: alphas of {kinds}: say which with family (--family)")
+        raise CheckpointError(f"{path}: alphas of {kinds}: say which with family (--family)")
     ((family, places),) = found.items()
     places.sort()
     for a, b in pairwise(places):
         if a[:2] == b[:2]:
             raise CheckpointError(
-                f"{checkpoint.path}: {show(a.name)} and {show(b.name)} are both the {a.block} alpha of "
-                f"layer {a.layer}"
+                f"{path}: {show(a.name)} and {show(b.name)} are both the {a.block} alpha of layer {a.layer}"
             )
-    if options.family == "auto" and family == "nvidia" and _is_lm_engine(checkpoint, options):
-        family = "lm-engine"
     if options.depth is not None and family != "lucidrains":
         raise CheckpointError(
-            f"{checkpoint.path}: depth (--depth) has no part in the rule of family {family}; give init_value "
+            f"{path}: depth (--depth) has no part in the rule of family {family}; give init_value "
             f"(--init-value)"
         )
     return family, places
+
+
+def _check_lengths(path: Path, family: str, places: Sequence[_Place], stored: Mapping[str, Floats]) -> None:
+    """All alphas of a model scale one residual stream; other models may have scalars, or stages."""
+    first = places[0].name
+    for _, _, name in places:
+        if family != "other" and stored[name].size != stored[first].size:
+            raise CheckpointError(
+                f"{path}: {show(first)} has {stored[first].size} entries and {show(name)} has "
+                f"{stored[name].size}, but all those of a model of family {family} have one length"
+            )
 
 
 def _is_lm_engine(checkpoint: _Checkpoint, options: _Options) -> bool:
@@ -396,7 +435,9 @@ def _is_lm_engine(checkpoint: _Checkpoint, options: _Options) -> bool:
         return True
     if None not in (options.init_value, options.init_scaling):  # no config.json needed
         return False
-    return "base_scale" not in checkpoint.settings and "ngpt_alpha_init_scaling" in checkpoint.config()
+    if any("base_scale" in settings for settings in checkpoint.settings):
+        return False
+    return "ngpt_alpha_init_scaling" in checkpoint.config()
 
 
 # --- the rules ----------------------------------------------------------------------------------------------
@@ -531,21 +572,25 @@ class _Rule(NamedTuple):
     def _check_model_type(self) -> None:
         kind = self.checkpoint.config().get("model_type")
         if self.options.family == "auto" and kind is not None and "ngpt" not in show(kind).lower():
-            why = f"config.json says model_type {show(kind)}, whose factors need not be those of ngpt"
-            self._ask("family", why, "--family")
+            self._refuse(
+                f"config.json says model_type {show(kind)}, whose factors need not be those of family hf. "
+                f"Give family (--family hf) if they are"
+            )
 
     def _setting(self, name: str) -> _Factor | None:
         """A setting of the checkpoint or of its config.json, or None if neither has it."""
-        if name in self.checkpoint.settings:
-            given, source = self.checkpoint.settings[name], f"{name} in the checkpoint"
-        else:
-            given, source = self.checkpoint.config().get(name), f"{name} in config.json"
-        if given is None:
-            return None
-        value = _number(given)
-        if value is None:
-            self._refuse(f"{source} must be a finite number other than 0: got {show(given)}")
-        return _Factor(value, source)
+        given = [s[name] for s in self.checkpoint.settings if s.get(name) is not None]
+        source = f"{name} in the checkpoint"
+        if not given and self.checkpoint.config().get(name) is not None:
+            given, source = [self.checkpoint.config()[name]], f"{name} in config.json"
+        values = {_number(value) for value in given}
+        value = values.pop() if values else None
+        if given and (value is None or values):
+            self._refuse(
+                f"{source} must be a finite number other than 0 and the same in each file: got "
+                f"{', '.join(map(show, given[:5]))}. An option replaces it"
+            )
+        return None if value is None else _Factor(value, source)
 
     def _ask(self, what: str, why: str, option: str) -> NoReturn:
         self._refuse(f"{what} is not known for family {self.family}: {why}. Give {what} ({option})")

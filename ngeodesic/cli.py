@@ -159,8 +159,9 @@ def alphas(
 ) -> None:
     """Summarise the alphas of a trained nGPT: its checkpoint or directory PATH.
 
-    PATH is a .safetensors, .pt, .pth or .bin file, an .index.json, or a directory that holds one. Only the
-    alphas are read. Off-plane is the norm that the law ng-off-plane predicts for a step with these alphas.
+    PATH is a .safetensors, .pt, .pth or .bin file, an .index.json, or a directory that holds one of these
+    beside the files that an index lists. Only the alphas are read. Off-plane is the norm that the law
+    ng-off-plane predicts for a step with these alphas.
 
     A checkpoint stores numbers from which the model's code makes alpha, often |stored * X / Y|. The rule
     depends on the family of the code: nvidia, lm-engine, olmo-core, hf, megatron, lucidrains, or other, for
@@ -188,7 +189,9 @@ def alphas(
         raise click.UsageError(f"--plot must end in {', '.join(_PLOTS)}: got {plot_file!r}")
     if not 0 <= theta <= 180:
         raise click.UsageError(f"--theta must lie in 0 to 180 degrees: got {theta!r}")
-    _check_outputs(path, {"--csv": csv_file, "--plot": plot_file})
+    outputs = {"--csv": csv_file, "--plot": plot_file}
+    _check_outputs(path, outputs)
+    files: list[Path] = []
     if as_json and csv_file and _standard(csv_file) == 1:
         raise click.UsageError("--csv would write to standard output, which --json fills")
     try:
@@ -202,11 +205,13 @@ def alphas(
                 signed=signed,
                 follow_links=follow_links,
                 progress=show,
+                on_file=files.append,
             )
     except checkpoints.CheckpointError as error:
         raise click.ClickException(str(error)) from error
     except ValueError as error:
         raise click.UsageError(str(error)) from error
+    _check_inputs(files, outputs)
     try:
         plot = _alpha_plot(records, suffix.removeprefix(".")) if plot_file else b""
     except ImportError as error:
@@ -216,10 +221,7 @@ def alphas(
     summaries = checkpoints.summarize(records, theta=math.radians(theta))
     missing = checkpoints.missing_blocks(records)
     rows = [_alpha_record(r, s, theta, missing) for r, s in zip(records, summaries, strict=True)]
-    # every file in memory before the first is written
-    for name, data in ((csv_file, _as_csv(rows)), (plot_file, plot)):
-        if name:
-            _write(name, data)
+    _write([(name, data) for name, data in ((csv_file, _as_csv(rows)), (plot_file, plot)) if name])
     if as_json:
         _print_json(rows)
     else:
@@ -261,12 +263,14 @@ def main() -> None:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     if isinstance(sys.stdout, io.TextIOWrapper):  # an encoding that lacks a character gets its code
         sys.stdout.reconfigure(errors="backslashreplace")
+    elif sys.stdout is None:
+        print("ngeodesic: standard output is closed", file=sys.stderr)
+        raise SystemExit(1)
     try:
         try:
             commands(prog_name="ngeodesic")
         finally:
-            if sys.stdout is not None:
-                sys.stdout.flush()
+            sys.stdout.flush()
     except OSError as error:
         if error.filename is not None:
             raise
@@ -311,7 +315,9 @@ def _print_json(records: list[dict[str, Any]]) -> None:
 
 def _console() -> Console:
     # the texts are plain: brackets and colons in them are not markup
-    return Console(markup=False, emoji=False, highlight=False)
+    console = Console(markup=False, emoji=False, highlight=False)
+    console.width = max(console.width, 40)  # narrower, words and numbers fall apart; of 0, nothing is shown
+    return console
 
 
 def _table(*columns: str) -> Table:
@@ -411,23 +417,26 @@ def _alpha_record(record: AlphaRecord, summary: AlphaSummary, theta: float, miss
 
 
 def _print_alphas(rows: list[dict[str, Any]], theta: float) -> None:
-    console = _console()
     columns = {"mean": "mean", "std": "std", "cv": "std/mean", "off_plane_90": "off-plane 90°"}
     if theta != 90:
         columns["off_plane"] = f"{theta:g}°"
-    rules = list(dict.fromkeys(row["rule"] for row in rows))
-    table = _table("layer", "block", "d", *columns.values(), *(["rule"] if len(rules) > 1 else []))
-    for column in (table.columns[0], *table.columns[2 : 3 + len(columns)]):
-        column.justify = "right"
+    rules = {rule: str(i) for i, rule in enumerate(dict.fromkeys(row["rule"] for row in rows), 1)}
+    which = ["rule"] if len(rules) > 1 else []
+    table = [["layer", "block", "d", *columns.values(), *which]]
     for row in rows:
         numbers = ("undefined" if row[key] is None else f"{row[key]:#.4g}" for key in columns)
-        which = [str(1 + rules.index(row["rule"]))] if len(rules) > 1 else []
-        table.add_row(str(row["layer"]), row["block"], str(row["dim"]), *numbers, *which)
-    console.print(table)
+        rule = [rules[row["rule"]]] if which else []
+        table.append([str(row["layer"]), row["block"], str(row["dim"]), *numbers, *rule])
+    # in plain text, so that no width of a terminal wraps or drops a number
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    form = "  ".join(f"{{:{'<' if i == 1 else '>'}{width}}}" for i, width in enumerate(widths))
+    head, *lines = (form.format(*row) for row in table)
+    print(head, "-" * len(head), *lines, sep="\n")
+    console = _console()
     if rows[0]["missing"]:
         console.print(f"\nnot in the checkpoint, by layer: {rows[0]['missing']}")
-    for i, rule in enumerate(rules):
-        console.print(f"\nrule {i + 1}: {rule}" if len(rules) > 1 else f"\nrule: {rule}")
+    for rule, i in rules.items():
+        console.print(f"\nrule {i}: {rule}" if which else f"\nrule: {rule}")
 
 
 def _as_csv(rows: list[dict[str, Any]]) -> bytes:
@@ -476,7 +485,10 @@ def _check_outputs(source: str, outputs: dict[str, str | None]) -> None:
             continue
         if not name or "\0" in name:
             raise click.UsageError(f"{option} must be the name of a file: got {name!r}")
-        place = os.path.realpath(name)
+        try:
+            place = os.path.realpath(name)
+        except OSError as error:  # the current directory has been removed
+            raise click.ClickException(f"{option}: {name!r}: {error.strerror}") from error
         if place == os.path.realpath(source) or name.endswith(_INPUTS) or place.endswith(_INPUTS):
             raise click.UsageError(
                 f"{option} would overwrite the checkpoint, or what looks like one: {name!r}"
@@ -497,30 +509,48 @@ def _standard(name: str) -> int | None:
     return None
 
 
-def _write(name: str, data: bytes) -> None:
-    """Write a file whole or not at all; what is a standard stream, a pipe or a device gets the data."""
-    path, stream = Path(name), _standard(name)
+def _check_inputs(files: list[Path], outputs: dict[str, str | None]) -> None:
+    """Refuse outputs that would overwrite one of these files, by whatever name."""
+    for option, name in outputs.items():
+        for file in files if name else []:
+            with suppress(OSError):  # one of the two does not exist
+                if os.path.samefile(file, str(name)):
+                    raise click.UsageError(f"{option} would overwrite {str(file)!r}, which is read: {name!r}")
+
+
+def _write(outputs: list[tuple[str, bytes]]) -> None:
+    """Write files, each whole or not at all, and none before all are made; streams get their data first."""
+    made: list[tuple[str, str]] = []
+    name = ""
     try:
-        if stream is not None:
-            with open(stream, "wb", closefd=False) as file:
-                file.write(data)
-            return
-        if path.exists() and not path.is_file():
-            path.write_bytes(data)
-            return
-        path = Path(os.path.realpath(path))
-        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
-        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".ngeodesic-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.chmod(draft, mode)
-            os.replace(draft, path)
-        except BaseException:
-            os.unlink(draft)
-            raise
+        for name, data in outputs:
+            if _direct(name) is None:
+                place = os.path.realpath(name)
+                mode = stat.S_IMODE(os.stat(place).st_mode) if os.path.exists(place) else 0o666 & ~_umask()
+                handle, draft = tempfile.mkstemp(dir=os.path.dirname(place), prefix=".ngeodesic-")
+                made.append((draft, place))
+                with os.fdopen(handle, "wb") as file:
+                    file.write(data)
+                os.chmod(draft, mode)
+        for name, data in outputs:
+            target = _direct(name)
+            if target is not None:
+                with open(target, "wb", closefd=isinstance(target, str)) as file:
+                    file.write(data)
+        for draft, place in made:
+            os.replace(draft, place)
     except OSError as error:
-        raise click.ClickException(f"{name!r}: {error.strerror}") from error
+        raise click.ClickException(f"{error.filename2 or name!r}: {error.strerror}") from error
+    finally:
+        for draft, _ in made:
+            with suppress(OSError):  # it has its place
+                os.unlink(draft)
+
+
+def _direct(name: str) -> int | str | None:
+    """What to write to as it is: a standard stream, a pipe, a device; None for a file."""
+    stream = _standard(name)
+    return name if stream is None and os.path.exists(name) and not os.path.isfile(name) else stream
 
 
 def _umask() -> int:

@@ -148,7 +148,7 @@ HEADERS: list[tuple[str, Any, int, list[str]]] = [
     ("safetensors fuzzing: a gap", {"a": entry([1], [0, 4]), "b": entry([1], [8, 12])}, 12, ["'b'", "gap"]),
     ("safetensors fuzzing: overlap", {"a": entry(), "b": entry(offsets=(4, 12))}, 12, ["'b'", "overlap"]),
     ("json: nested 100000 deep", NESTED, 0, ["nested too deeply"]),
-    ("json: a number of 5000 digits", '{"a":' + "9" * 5000 + "}", 0, ["not JSON"]),
+    ("json: a number of 5000 digits", '{"a":' + "9" * 5000 + "}", 0, ["an integer of thousands of digits"]),
     ("json: not UTF-8", b'{"\xff":1}', 0, ["not JSON"]),
     ("json: no object", "[]", 0, ["not a JSON object"]),
     ("json: NaN", '{"a":{"dtype":"F32","shape":[NaN],"data_offsets":[0,4]}}', 4, ["'a'", "shape"]),
@@ -443,7 +443,10 @@ def test_files_that_are_not_in_the_index_are_not_merged(tmp_path):
     folder = sharded_model(tmp_path / "m", {ATTN: "a.safetensors"})
     tensor_file(folder / "a.safetensors", {ATTN: f32(0.5), OFFICIAL.format(7, "attn"): f32(1)})
     (folder / "b.safetensors").write_bytes(b"stray")
-    assert [r.name for r in read_alphas(folder, **AS_STORED)] == [ATTN]
+    index = folder / "model.safetensors.index.json"
+    assert [r.name for r in read_alphas(index, **AS_STORED)] == [ATTN]
+    with pytest.raises(CheckpointError, match=r"holds 2 models .*'b\.safetensors'"):
+        read_alphas(folder)
 
 
 def test_a_shard_without_alphas_is_not_opened(tmp_path):
@@ -476,6 +479,7 @@ def test_an_index_that_is_none(tmp_path, text, words):
     [
         ("{", "not JSON"),
         ("[]", "must hold a JSON object"),
+        ('{"initializer_range": ' + "1" * 5000 + "}", "config.json: an integer of thousands of digits"),
         ('{"initializer_range": "wide"}', "finite number"),
     ],
 )
@@ -626,7 +630,25 @@ GREEDY: dict[str, tuple[bytes, list[str]]] = {
     "bytes of 2^62": (b"\x80\x04\x8e" + struct.pack("<Q", 2**62) + b".", ["not a pickle"]),
     "a bytearray of 2^62": (b"\x80\x05\x96" + struct.pack("<Q", 2**62) + b".", ["not a pickle"]),
     "place 2^32 - 1 of the memo": (b"\x80\x02Nr\xff\xff\xff\xff.", ["holds a NoneType"]),
-    "a frame of 2^62": (b"\x80\x04\x95" + struct.pack("<Q", 2**62) + b"N.", ["not a pickle"]),
+    "a frame of 2^62": (b"\x80\x04\x95" + struct.pack("<Q", 2**62) + b"N.", ["holds a NoneType"]),
+    "a long name, often": (
+        b"\x80\x02c" + b"x" * 10**6 + b"\ny\nq\x01" + b"h\x01)R" * 10**6 + b".",
+        ["not a pickle", "more than 500 characters"],
+    ),
+    "two parts of a long name, often": (
+        b"\x80\x04" + long_text(10**6) + b"x" * 10**6 + b"q\x01" + b"h\x01h\x01\x93" * 10**6 + b".",
+        ["not a pickle", "more than 500 characters"],
+    ),
+    "a wide tensor as base_scale": (
+        tensor_pickle(
+            ATTN,
+            extra=b"X\x0a\x00\x00\x00model_args}X\x0a\x00\x00\x00base_scalectorch._utils\n_rebuild_tensor_v2\n"
+            + b"((X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x000NNtQN"
+            + WIDE
+            + b"N\x89NtRs",
+        ),
+        [ATTN, "base_scale in the checkpoint must be a finite number", "got a tensor"],
+    ),
     "a wide key": (tensor_pickle(ATTN, extra=WIDE + b"N"), []),
     "a wide function": (b"\x80\x02" + WIDE + b")R.", ["holds the result of a call"]),
     "a wide storage": (b"\x80\x02" + WIDE + b"Q.", ["not a pickle"]),

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import math
 import os
+import subprocess
+import sys
+import time
 import zipfile
 from fractions import Fraction
 from pathlib import Path
@@ -27,7 +30,7 @@ from checkpoint_files import (
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from ngeodesic import checkpoints
+from ngeodesic import _tensorfiles, checkpoints
 from ngeodesic.checkpoints import (
     FAMILIES,
     AlphaRecord,
@@ -265,7 +268,7 @@ def test_a_sharded_torch_model(tmp_path):
     [
         ([1, 2], "holds a list"),
         ({"model": {OFFICIAL.format(0, "attn"): 3}}, "not a dense tensor but a int"),
-        ({"model": {}}, "no alphas found"),
+        ({"model": {}}, "no alphas found .*none of 1 is alike, such as 'model'"),
     ],
 )
 def test_a_torch_file_without_alphas(what, says, tmp_path):
@@ -322,6 +325,79 @@ def test_torch_tensors_of_every_kind_are_read_exactly(tmp_path):
     records = read_alphas(tmp_path / "a.pt", init_value=1, init_scaling=1, signed=True)
     for record, tensor in zip(records, tensors, strict=True):
         assert record.alpha.tolist() == tensor.detach().double().reshape(-1).tolist()
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+def test_every_protocol_of_pickle(tmp_path, protocol):
+    torch = pytest.importorskip("torch", reason=REASON)
+    extra = {"numpy": np.random.RandomState(0).get_state(), "sets": ({1}, frozenset({2})), "bytes": b"x"}
+    state = {"blocks.0.attn_alpha": torch.tensor([0.5, 0.25])}
+    torch.save({"model": state, **extra}, tmp_path / "a.pt", pickle_protocol=protocol)
+    assert read_alphas(tmp_path / "a.pt", init_value=1, init_scaling=1)[0].alpha.tolist() == [0.5, 0.25]
+    torch.save({"model": state, "x": print}, tmp_path / "a.pt", pickle_protocol=protocol)
+    with pytest.raises(CheckpointError, match=r"print', which could run code"):
+        read_alphas(tmp_path / "a.pt")
+
+
+def test_a_program_of_torchscript_is_named(tmp_path):
+    with zipfile.ZipFile(torch_file(tmp_path / "a.pt", tensor_pickle("x")), "a") as archive:
+        archive.writestr("archive/constants.pkl", b"")
+        archive.writestr("archive/code/__torch__.py", b"", zipfile.ZIP_DEFLATED)
+    with pytest.raises(CheckpointError, match=r"torch\.jit\.save wrote; save the model's state_dict"):
+        read_alphas(tmp_path / "a.pt")
+
+
+@pytest.mark.parametrize("key", ["model", "state_dict", "net", "params", "ema"])
+def test_the_dict_of_the_tensors_may_have_any_key(tmp_path, key):
+    torch = pytest.importorskip("torch", reason=REASON)
+    state = {"blocks.0.attn_alpha": torch.tensor([0.5, 0.25])}
+    torch.save({"epoch": 3, "model": {"dim": 2}, key: state}, tmp_path / "a.pt")
+    assert read_alphas(tmp_path / "a.pt", init_value=1, init_scaling=1)[0].alpha.tolist() == [0.5, 0.25]
+
+
+@pytest.mark.parametrize("keys", [("model", "state_dict"), ("net", "ema")])
+def test_two_dicts_of_a_file_are_read_only_if_they_agree(tmp_path, keys):
+    torch = pytest.importorskip("torch", reason=REASON)
+    states = [{"blocks.0.attn_alpha": torch.tensor([x, 0.25])} for x in (0.5, 0.5, 0.75)]
+    path = tmp_path / "a.pt"
+    torch.save(dict(zip(keys, states[:2], strict=True)), path)
+    assert len(read_alphas(path)) == 1
+    torch.save(dict(zip(keys, states[1:], strict=True)), path)
+    with pytest.raises(CheckpointError, match=f"differs between the dicts '{keys[0]}' and '{keys[1]}'"):
+        read_alphas(path)
+    # the average of the weights is not the model
+    torch.save({"ema": states[2], "model": states[0]}, path)
+    assert read_alphas(path, init_value=1, init_scaling=1)[0].alpha.tolist() == [0.5, 0.25]
+
+
+def test_strided_tensors_cost_what_they_hold(tmp_path):
+    """Views of one storage, of stride 0 or large, in one read each; what they claim in sum is bounded."""
+    torch = pytest.importorskip("torch", reason=REASON)
+    one, base, path = torch.ones(1), torch.ones(10**6), tmp_path / "a.pt"
+    state = {f"blocks.{i}.attn_alpha": one.expand(10**6) for i in range(16)}
+    torch.save(state, path)
+    start = time.process_time()
+    assert [r.alpha.size for r in read_alphas(path)] == [10**6] * 16
+    assert time.process_time() - start < 5
+    for views in (
+        {f"blocks.{i}.attn_alpha": base for i in range(400)},
+        {f"blocks.{i}.attn_alpha": one.expand(10**6) for i in range(400)},
+        {f"blocks.{i}.attn_alpha": base[i :: 10**5] for i in range(400)},
+    ):
+        torch.save(views, path)
+        assert path.stat().st_size < 5 * 10**6
+        with pytest.raises(CheckpointError, match="more than 16777216 numbers would have to be read"):
+            read_alphas(path)
+
+
+def test_too_little_memory_is_a_clear_error(tmp_path, monkeypatch):
+    def fail(*args: Any) -> Any:
+        raise MemoryError
+
+    path = tensor_file(tmp_path / "a.safetensors", {"blocks.0.attn_alpha": f32(1, 2)})
+    monkeypatch.setattr(_tensorfiles, "_decoder", fail)
+    with pytest.raises(CheckpointError, match=r"a\.safetensors: there is not enough memory"):
+        read_alphas(path)
 
 
 # --- rules: told, asked for, never guessed ------------------------------------------------------------------
@@ -382,6 +458,70 @@ def test_a_factor_that_is_not_known_is_asked_for(tmp_path, name, config, says, o
     assert len(read_alphas(path, **options)) == 1
 
 
+def sharded(tmp_path: Path, settings: list[Any], suffix: str = "safetensors") -> Path:
+    """One layer of two alphas of NVIDIA/ngpt for each shard, which have these settings."""
+    tmp_path.mkdir(exist_ok=True)
+    weight_map: dict[str, str] = {}
+    for i, told in enumerate(settings):
+        name, shard = OFFICIAL.format(i, "attn"), f"{i}.{suffix}"
+        weight_map[name] = shard
+        if suffix == "safetensors":
+            tensor_file(tmp_path / shard, {name: f32(0.5, -0.25)}, told)
+        else:
+            torch = pytest.importorskip("torch", reason=REASON)
+            state = {name: torch.tensor([0.5, -0.25])}
+            torch.save({"model": state, "model_args": told}, tmp_path / shard)
+    path = tmp_path / f"model.{suffix}.index.json"
+    path.write_text(json.dumps({"metadata": {"total_size": 8}, "weight_map": weight_map}))
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["safetensors", "pt"])
+def test_the_settings_of_shards_are_used(tmp_path, suffix):
+    half, quarter = ("0.5", "0.25") if suffix == "safetensors" else (0.5, 0.25)
+    index = sharded(tmp_path, [{"base_scale": half}, {"base_scale": half}], suffix)
+    assert [r.alpha.tolist() for r in read_alphas(index)] == [[0.05, 0.025]] * 2
+    index = sharded(tmp_path, [{"part": "1"}, {"base_scale": half, "part": "2"}], suffix)
+    assert [r.alpha.tolist() for r in read_alphas(index)] == [[0.05, 0.025]] * 2
+    index = sharded(tmp_path, [{"base_scale": half}, {"base_scale": quarter}], suffix)
+    with pytest.raises(CheckpointError, match=r"base_scale in the checkpoint must be .* the same in each"):
+        read_alphas(index)
+    assert len(read_alphas(index, init_scaling=1)) == 2
+
+
+def test_the_metadata_of_an_index_are_settings(tmp_path):
+    index = sharded(tmp_path, [None, None])
+    index.write_text(index.read_text().replace('"total_size": 8', '"base_scale": 0.5'))
+    assert read_alphas(index)[1].rule.startswith("nvidia: |stored * 0.05 / 0.5|")
+    (tmp_path / "config.json").write_text('{"ngpt_alpha_init_scaling": 0.25}')  # not lm-engine
+    assert read_alphas(index)[1].rule.startswith("nvidia: |stored * 0.05 / 0.5|")
+
+
+def test_a_setting_that_is_no_number_is_named(tmp_path):
+    torch = pytest.importorskip("torch", reason=REASON)
+    state = {OFFICIAL.format(0, "attn"): torch.ones(2)}
+    for value, kind in ((torch.tensor(0.5), "a tensor"), ([0.5], "a list"), ("wide", "'wide'")):
+        torch.save({"model": state, "model_args": {"base_scale": value}}, tmp_path / "a.pt")
+        with pytest.raises(CheckpointError, match=rf"base_scale .* got {kind}\. An option replaces it"):
+            read_alphas(tmp_path / "a.pt")
+        assert len(read_alphas(tmp_path / "a.pt", init_scaling=1)) == 1
+
+
+def test_all_alphas_of_a_model_have_one_length(tmp_path):
+    tensors = {"blocks.0.attn_alpha": f32(1, 2), "blocks.0.mlp_alpha": f32(1, 2, 3)}
+    says = r"'blocks\.0\.attn_alpha' has 2 entries and 'blocks\.0\.mlp_alpha' has 3"
+    with pytest.raises(CheckpointError, match=says):
+        read_alphas(tensor_file(tmp_path / "a.safetensors", tensors))
+    folder = sharded_model(tmp_path / "m", {name: f"{i}.safetensors" for i, name in enumerate(tensors)})
+    for i, (name, tensor) in enumerate(tensors.items()):
+        tensor_file(folder / f"{i}.safetensors", {name: tensor})
+    with pytest.raises(CheckpointError, match=says):
+        read_alphas(folder)
+    # a model of stages, or of scalars for one kind of block
+    factors = {"init_value": 1, "init_scaling": 1, "signed": True, "family": "other"}
+    assert [r.alpha.size for r in read_alphas(folder, **factors)] == [2, 3]
+
+
 def test_the_official_default_is_used_only_where_all_conventions_agree(tmp_path):
     wide = tensor_file(tmp_path / "a.safetensors", {OFFICIAL.format(0, "mlp"): f64(np.full(1024, 0.03125))})
     assert read_alphas(wide)[0].alpha[0] == 0.05
@@ -426,8 +566,9 @@ def test_layers_are_in_the_order_of_use(tmp_path):
         (["blocks.0.attn_alpha", "blocks.0.ff_alpha"], "alphas of olmo-core .* and other .*--family"),
         (["blocks.0.attn_alpha", "blocks.00.attn_alpha"], "are both the attention alpha of layer 0"),
         (["blocks.0.attn_alpha", "_orig_mod.blocks.0.attn_alpha"], "are both the attention alpha of layer 0"),
-        (["blocks.attn_alpha"], "no alphas found .*'blocks.attn_alpha'"),
+        (["blocks.attn_alpha"], "no alphas found .*'blocks.attn_alpha'.* like h.0.attn_alpha"),
         (["blocks.٣.attn_alpha"], "no alphas found"),
+        (["h.0.1234567.attn_alpha"], "no alphas found"),
         (["w", "x"], "no alphas found .*none of 2"),
     ],
 )
@@ -439,7 +580,16 @@ def test_names_that_do_not_tell_one_model(tmp_path, names, says):
 
 @pytest.mark.parametrize(
     "name",
-    ["h.7.a_A", "h.7.alpha_A", "h.7.alpha_attn", "7.mixer.sa_scaler.scale", "model.h.7.attn_alpha.param"],
+    [
+        *(
+            "h.7.a_A",
+            "h.7.alpha_A",
+            "h.7.alpha_attn",
+            "7.mixer.sa_scaler.scale",
+            "model.h.7.attn_alpha.param",
+        ),
+        *("net-1.h.7.a_A", "é.h2 x.7.b-1.a_A", "3.0.7.block2.a_A", ".".join("abcdefghijklm") + ".7.a_A"),
+    ],
 )
 def test_names_of_other_models(tmp_path, name):
     other = name.translate(str.maketrans({"A": "M"})).replace("attn", "mlp").replace("sa_", "mlp_")
@@ -472,10 +622,15 @@ def test_a_family_that_is_asked_for_takes_only_its_own_names(tmp_path):
         ({"init_value": math.nan}, "init_value must be a finite number other than 0: got nan"),
         ({"init_scaling": 0}, "init_scaling must be a finite number other than 0: got 0"),
         ({"depth": 2}, "depth .* has no part in the rule of family olmo-core"),
+        ({"signed": "no"}, "signed must be True, False or None: got 'no'"),
+        ({"signed": 0}, "signed must be True, False or None: got 0"),
+        ({"follow_links": "no"}, "follow_links must be True or False: got 'no'"),
+        ({"follow_links": None}, "follow_links must be True or False: got None"),
     ],
 )
 def test_options_that_cannot_be(tmp_path, options, says):
-    with pytest.raises(ValueError, match=says):
+    kind = TypeError if {"signed", "follow_links"} & options.keys() else ValueError
+    with pytest.raises(kind, match=says):
         read_alphas(one(tmp_path, "blocks.0.attn_alpha"), **options)
 
 
@@ -494,13 +649,7 @@ def test_the_table_of_the_docstring_names_every_family():
 
 def test_a_directory_with_one_file(tmp_path):
     official_file(tmp_path / "model.safetensors")
-    for name in (
-        "optimizer.pt",
-        "training_args.bin",
-        "pytorch_model.bin",
-        "adapter.safetensors",
-        "notes.txt",
-    ):
+    for name in ("optimizer.pt", "training_args.bin", "notes.txt"):
         (tmp_path / name).write_bytes(b"")
     assert len(read_alphas(tmp_path)) == 4
 
@@ -510,7 +659,13 @@ def test_a_directory_with_one_file(tmp_path):
     [
         ([], "holds no .safetensors"),
         (["a.safetensors", "b.safetensors"], "give the path of one"),
+        (["model.safetensors", "pytorch_model.bin"], "give the path of one"),
+        (["ckpt.pt", "ckpt_best.pt"], r"2 models \('ckpt.pt', 'ckpt_best.pt'\)"),
+        (["model.safetensors", "ckpt.pt"], "give the path of one"),
         (["model.safetensors", "model.safetensors.index.json"], "give the path of one"),
+        (["ema.pt", "model.safetensors.index.json"], "give the path of one"),
+        (["model.safetensors.index.json", "pytorch_model.bin.index.json"], "give the path of one"),
+        (["model.safetensors", "model-00001-of-00002.safetensors"], "but no .index.json; give the path of"),
         (["model-00001-of-00002.safetensors"], "holds shards .* but no .index.json"),
         (["optimizer.pt", "rng_state_0.pth"], "holds no .safetensors"),
         (["a.pt", "b.pth"], "give the path of one"),
@@ -518,15 +673,47 @@ def test_a_directory_with_one_file(tmp_path):
 )
 def test_a_directory_that_does_not_tell_its_file(tmp_path, files, says):
     for name in files:
-        (tmp_path / name).write_bytes(b"x")
+        (tmp_path / name).write_text('{"weight_map": {"w": "a.safetensors"}}')
     with pytest.raises(CheckpointError, match=says):
         read_alphas(tmp_path)
+
+
+def test_an_index_and_the_files_that_it_lists_are_one_model(tmp_path):
+    folder = sharded_model(tmp_path / "m", {"blocks.0.attn_alpha": "a.safetensors"})
+    tensor_file(folder / "a.safetensors", {"blocks.0.attn_alpha": f32(1, 2)})
+    (folder / "model-00001-of-00002.safetensors").write_bytes(b"of another save")
+    assert len(read_alphas(folder)) == 1
 
 
 def test_a_shard_alone_is_not_the_model(tmp_path):
     with pytest.raises(CheckpointError, match="one shard of several"):
         read_alphas(official_file(tmp_path / "model-00001-of-00002.safetensors"))
     assert len(read_alphas(official_file(tmp_path / "model-00001-of-00001.safetensors"))) == 4
+
+
+def test_an_empty_path_is_not_the_current_directory(tmp_path, monkeypatch):
+    official_file(tmp_path / "a.safetensors")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="path must not be empty"):
+        read_alphas("")
+    assert len(read_alphas(".")) == 4
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system keeps a directory that is in use")
+def test_a_current_directory_that_has_been_removed(tmp_path):
+    (tmp_path / "gone").mkdir()
+    code = """if True:
+        import os, sys
+        from ngeodesic.checkpoints import CheckpointError, read_alphas
+        os.chdir(sys.argv[1]); os.rmdir(sys.argv[1])
+        for path in (".", "a.safetensors", "a.pt"):
+            try:
+                read_alphas(path)
+            except CheckpointError:
+                continue
+            raise AssertionError(path)
+    """
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "gone")], check=True, timeout=60)
 
 
 def test_paths_that_are_no_checkpoints(tmp_path):
@@ -653,6 +840,51 @@ def test_a_file_that_changes_between_header_and_data_is_refused(tmp_path, monkey
         read_alphas(path)
 
 
+@pytest.mark.parametrize("change", [os.replace, rewrite], ids=["swap", "rewrite"])
+def test_the_shards_of_two_saves_are_not_mixed(tmp_path, change):
+    """The first shard is that of the next save when the second is read."""
+    names = [f"blocks.{i}.attn_alpha" for i in range(2)]
+    folder = sharded_model(tmp_path / "m", {name: f"{i}.safetensors" for i, name in enumerate(names)})
+    for i, name in enumerate(names):
+        tensor_file(folder / f"{i}.safetensors", {name: f32(1, 1)})
+    new = tensor_file(tmp_path / "new.safetensors", {names[0]: f32(2, 2)})
+
+    def save(line: str) -> None:
+        if "2 of 2" in line:
+            args = (new, folder / "0.safetensors")
+            change(*(args if change is os.replace else args[::-1]))
+
+    with pytest.raises(CheckpointError, match=r"0\.safetensors: changed or replaced while it was read"):
+        read_alphas(folder, progress=save)
+    assert len(read_alphas(folder)) == 2
+
+
+@pytest.mark.parametrize("name", ["a.safetensors", "a.pt"])
+def test_a_file_that_gets_shorter_between_a_look_at_its_size_and_the_read(tmp_path, monkeypatch, name):
+    alpha, ones = "blocks.0.attn_alpha", f32(*np.ones(10_000))  # more than a buffer holds
+    if name.endswith(".pt"):
+        path = torch_file(tmp_path / name, tensor_pickle(alpha, shape=10_000), ones[2])
+    else:
+        path = tensor_file(tmp_path / name, {alpha: ones})
+    assert len(read_alphas(path)) == 1
+    whole, choose = path.read_bytes(), checkpoints._choose_family
+    monkeypatch.setattr(_tensorfiles, "_size", lambda file: len(whole))
+    for size in (0, 10, len(whole) // 2):
+        path.write_bytes(whole)
+
+        def choose_and_cut(*args: Any, size: int = size) -> Any:
+            os.truncate(path, size)
+            return choose(*args)
+
+        monkeypatch.setattr(checkpoints, "_choose_family", choose_and_cut)
+        with pytest.raises(CheckpointError, match="cut short while it was read"):
+            read_alphas(path)
+    for size in range(1, 8):  # before the header is read
+        path.write_bytes(whole[:size])
+        with pytest.raises(CheckpointError):
+            read_alphas(path)
+
+
 # --- missing blocks -----------------------------------------------------------------------------------------
 
 
@@ -730,7 +962,7 @@ def test_alphas_at_the_end_of_the_range_have_no_prediction():
 
 RIGHT = {
     "blocks.0.attn_alpha": f32(0.5, -0.25),
-    "blocks.0.mlp_alpha": f32(0.5),
+    "blocks.0.mlp_alpha": f32(0.5, 0.5),
     "w": ("F8_E4M3", [3], b"abc"),
 }
 

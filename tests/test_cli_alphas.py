@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -261,6 +262,42 @@ def test_outputs_overwrite_neither_the_checkpoint_nor_each_other(path, tmp_path)
     assert not picture.exists()
 
 
+def test_outputs_overwrite_no_file_that_is_read(path, tmp_path):
+    """By whatever name: of a directory of links, of a Hugging Face cache, or of an index."""
+    blobs, snapshot = tmp_path / "blobs", tmp_path / "snapshots" / "abc"
+    blobs.mkdir()
+    snapshot.mkdir(parents=True)
+    names = [f"model.layers.{i}.attn_alpha" for i in range(2)]
+    weight_map = {name: f"{i}.safetensors" for i, name in enumerate(names)} | {"w": "w.safetensors"}
+    targets = {"config.json": "settings", "model.safetensors.index.json": "index"}
+    targets |= {shard: f"blob-{shard[0]}" for shard in weight_map.values()}
+    for link, blob in targets.items():
+        (snapshot / link).symlink_to(blobs / blob)
+    (blobs / "settings").write_text('{"model_type": "ngpt", "initializer_range": 0.5}')
+    (blobs / "index").write_text(json.dumps({"weight_map": weight_map}))
+    for name, shard in weight_map.items():
+        tensor_file(blobs / targets[shard], {name: f32(0.5, -0.25)})
+    before = {file: file.read_bytes() for file in blobs.iterdir()}
+    (tmp_path / "alias").symlink_to(blobs / "blob-1")
+    os.link(blobs / "blob-0", tmp_path / "twin")
+    for args in ((snapshot,), (snapshot / "model.safetensors.index.json",), (snapshot, "--init-scaling", 1)):
+        assert run(*args, "--follow-links").exit_code == 0
+        for output in (*before, tmp_path / "alias", tmp_path / "twin"):
+            result = run(*args, "--follow-links", "--csv", output)
+            assert (result.exit_code, result.stdout) == (2, "")
+            assert "--csv would overwrite" in words(result.stderr)
+    assert {file: file.read_bytes() for file in blobs.iterdir()} == before
+    # a directory with a link, for both options
+    folder = tmp_path / "z"
+    folder.mkdir()
+    weights = path.rename(folder / "weights.png")
+    (folder / "model.safetensors").symlink_to("weights.png")
+    for option in ("--csv", "--plot"):
+        result = run(folder, option, weights)
+        assert (result.exit_code, "would overwrite" in words(result.stderr)) == (2, True)
+    assert run(folder, "--csv", folder / "a.csv").exit_code == 0
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
 def test_pipes_and_links_are_written_to_and_not_replaced(path, tmp_path):
     pipe, link = tmp_path / "pipe", tmp_path / "link"
@@ -275,6 +312,26 @@ def test_pipes_and_links_are_written_to_and_not_replaced(path, tmp_path):
     assert run(path, "--csv", link).exit_code == 0
     assert link.is_symlink()
     assert (tmp_path / "a.csv").read_bytes().startswith(text[:500])
+
+
+def test_no_output_is_replaced_if_another_cannot_be_written(path, tmp_path, monkeypatch):
+    table, picture = tmp_path / "a.csv", tmp_path / "b" / "a.png"
+    picture.parent.mkdir()
+    table.write_text("before")
+    make = cli.tempfile.mkstemp
+
+    def full(dir, prefix):
+        if os.path.samefile(dir, picture.parent):
+            raise OSError(28, "No space left on device")
+        return make(dir=dir, prefix=prefix)
+
+    monkeypatch.setattr(cli.tempfile, "mkstemp", full)
+    result = run(path, "--csv", table, "--plot", picture)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == f"Error: {str(picture)!r}: No space left on device\n"
+    assert table.read_text() == "before"
+    assert sorted(os.listdir(tmp_path)) == ["a.csv", "a.safetensors", "b"]
+    assert os.listdir(picture.parent) == []
 
 
 def test_a_file_keeps_its_rights_and_a_new_one_has_the_usual(path, tmp_path):
@@ -316,6 +373,42 @@ def test_piped_output_is_plain_and_at_most_80_wide(tmp_path):
     assert "\x1b" not in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert len(done.stdout.splitlines()) == 2 + 4 + 2 + 3  # no row is folded
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "30"])
+def test_no_width_drops_or_splits_a_number(path, columns):
+    usual, narrow = program(path), program(path, COLUMNS=columns)
+    assert narrow.stdout.splitlines()[:6] == usual.stdout.splitlines()[:6]
+    assert narrow.stdout.split() == usual.stdout.split()
+
+
+def test_a_table_of_many_rows_is_quick(tmp_path):
+    tensors = {OFFICIAL.format(i, b): f64(np.ones(1024)) for i in range(1000) for b in ("attn", "mlp")}
+    path = tensor_file(tmp_path / "a.safetensors", tensors)
+    rows = [cli._alpha_record(r, s, 90.0, "") for r in read_alphas(path) for s in summarize([r])]
+    start = time.process_time()
+    cli._print_alphas(rows, 90.0)
+    assert time.process_time() - start < 0.5
+
+
+def test_an_empty_path_is_wrong_usage(tmp_path, monkeypatch):
+    official_file(tmp_path / "a.safetensors")
+    monkeypatch.chdir(tmp_path)
+    result = run("")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "path must not be empty" in result.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system keeps a directory that is in use")
+def test_a_current_directory_that_has_been_removed_is_one_line(path, tmp_path):
+    (tmp_path / "gone").mkdir()
+    done = program(
+        path,
+        "--csv",
+        "a.csv",
+        before=f"import os; os.chdir({str(tmp_path / 'gone')!r}); os.rmdir(os.getcwd())",
+    )
+    assert (done.returncode, done.stderr) == (1, "Error: --csv: 'a.csv': No such file or directory\n")
 
 
 def test_a_missing_extra_is_one_line(path):
@@ -360,13 +453,15 @@ def test_an_encoding_without_the_degree_sign(path):
 
 @pytest.mark.skipif(os.name != "posix", reason="closes a file descriptor")
 def test_a_reader_that_has_left_gets_no_traceback(path):
-    for before in (
-        "import os; os.close(1); sys.stdout = None",
-        "import os; r, w = os.pipe(); os.close(r); os.dup2(w, 1)",
-    ):
-        done = program(path, before=before)
-        assert done.returncode in (0, -signal.SIGPIPE)
-        assert done.stderr == ""
+    done = program(path, before="import os; r, w = os.pipe(); os.close(r); os.dup2(w, 1)")
+    assert (done.returncode, done.stderr) == (-signal.SIGPIPE, "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes a file descriptor")
+def test_without_a_standard_output_the_table_is_not_lost_in_silence(path, tmp_path):
+    done = program(path, "--csv", tmp_path / "a.csv", before="import os; os.close(1); sys.stdout = None")
+    assert (done.returncode, done.stderr) == (1, "ngeodesic: standard output is closed\n")
+    assert not (tmp_path / "a.csv").exists()
 
 
 def test_only_numpy_click_and_rich_are_needed(path):
