@@ -352,7 +352,7 @@ def _table() -> str:
         basis, _ = np.linalg.qr(np.stack([h, target], axis=1))
         step = retract(h, target, alpha)
         rests.append(np.linalg.norm(step - basis @ (basis.T @ step)))
-    lines.append(f"  off-plane norm, by QR: {'at most 1e-15' if max(rests) <= 1e-15 else f'{max(rests):.1e}'}")
+    lines.append(f"  off-plane norm, by QR: {'at most 1e-15' if max(rests) <= 1e-15 else max(rests)}")
     lines += ["", "Contraction at theta = 0.01, the share of the angle that one step leaves:"]
     lines.append(f"  scalar alpha = {mean}:{contract(0.01, mean, 1)[1] / 0.01:20.4f}   (1 - alpha)")
     h, target, alpha = sample_step(dim, mean, std, 0, theta=0.01)
