@@ -4,6 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ngeodesic import polar, spel, stiefel
     from ngeodesic.geodesic import (
         GapBounds,
         MaxGap,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
         predicted_off_plane_norm,
         sample_step,
     )
+    from ngeodesic.polar import msign, newton_schulz
+    from ngeodesic.spel import spel_step
 
 __all__ = [
     "GapBounds",
@@ -39,24 +42,43 @@ __all__ = [
     "gap_bounds",
     "matching_alpha",
     "max_gap",
+    "msign",
+    "newton_schulz",
     "off_plane_norm",
+    "polar",
     "predicted_off_plane_norm",
     "retract",
     "retraction_angle",
     "sample_step",
     "slerp",
+    "spel",
+    "spel_step",
+    "stiefel",
 ]
 
 __version__ = "0.1.0"
 
-_OFFPLANE = ("StepGeometry", "decompose", "off_plane_norm", "predicted_off_plane_norm", "sample_step")
+# The names that are not in `geodesic`. Of the Stiefel manifold only the modules, and the names that cannot be
+# mistaken: `retract` is the sphere's.
+_MODULES = ("polar", "spel", "stiefel")
+_HOMES = {
+    "StepGeometry": "offplane",
+    "decompose": "offplane",
+    "msign": "polar",
+    "newton_schulz": "polar",
+    "off_plane_norm": "offplane",
+    "predicted_off_plane_norm": "offplane",
+    "sample_step": "offplane",
+    "spel_step": "spel",
+}
 
 
 def __getattr__(name: str) -> Any:
     # Not imported above: `python -m ngeodesic.geodesic` warns if its package has imported the module before.
+    if name in _MODULES:
+        return importlib.import_module(f"ngeodesic.{name}")
     if name in __all__:
-        module = "offplane" if name in _OFFPLANE else "geodesic"
-        return getattr(importlib.import_module(f"ngeodesic.{module}"), name)
+        return getattr(importlib.import_module(f"ngeodesic.{_HOMES.get(name, 'geodesic')}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

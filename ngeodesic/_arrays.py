@@ -34,6 +34,7 @@ Out = dict[str, Array]  # the keywords that tell a function of the namespace whe
 silent = np.errstate(all="ignore")
 
 _BLOCKED_FROM = 2**18  # numbers in a whole array from which blocks pay
+_EPSILON = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
 _WORK_DTYPE = {"float16": "float32", "bfloat16": "float32", "float32": "float32", "float64": "float64"}
 
 
@@ -123,9 +124,8 @@ def refuse(xp: Any, bad: Array, name: str, values: Array, condition: str) -> Non
     if xp.any(bad):
         index = first_index(xp, bad)
         at = f" at index {index}" if index else ""
-        value = values[index]
-        value = value.detach() if hasattr(value, "detach") else value  # a tensor that wants a gradient warns
-        raise ValueError(f"{name} must {condition}: got {float(value)!r}{at}")
+        value = float(constant(values[index]))  # a tensor that wants a gradient warns
+        raise ValueError(f"{name} must {condition}: got {value!r}{at}")
 
 
 def refuse_outside(xp: Any, values: Array, high: float, name: str, condition: str) -> None:
@@ -243,15 +243,21 @@ def in_range(xp: Any, x: Array, norms: Array) -> tuple[Array, Array]:
     eps, root = _precision(xp, x.dtype)
     if xp.all((norms > root / eps) & (norms < eps / root)):
         return x, norms
-    largest = xp.max(xp.abs(x), axis=-1, keepdims=True)
+    x, _ = _over_power_of_two(xp, x, xp.max(xp.abs(x), axis=-1, keepdims=True))
+    return x, norm(xp, x)
+
+
+def _over_power_of_two(xp: Any, x: Array, largest: Array) -> tuple[Array, Array]:
+    """Return x divided by the largest power of two that is not above its largest entry, and this power."""
+    eps, root = _precision(xp, x.dtype)
     # to the middle of the exponents first, so that the power of two and its inverse exist
     middle = xp.where(largest > 1, xp.full_like(largest, root), 1 / root)
     x, largest = x * middle, largest * middle
-    # the largest power of two that is not above: Rump's unit in the first place, exact
+    # Rump's unit in the first place, exact
     power = largest * (1 / eps + 1)
     power = power - power * (1 - eps / 2)
-    x = x / xp.where(largest == 0, 1, power)
-    return x, norm(xp, x)
+    power = xp.where(largest == 0, 1, power)
+    return x / power, power / middle
 
 
 def nonzero(xp: Any, x: Array, name: str) -> tuple[Array, Array]:
@@ -275,12 +281,187 @@ def _precision(xp: Any, dtype: Any) -> tuple[float, float]:
     return float(info.eps), float(info.smallest_normal) ** 0.5
 
 
-def refuse_row(xp: Any, bad: Array, problem: str) -> None:
+def refuse_row(xp: Any, bad: Array, problem: str, kind: str = "row") -> None:
     """Raise a ValueError that says the problem and the first row where `bad`, of shape (..., 1), is True."""
     if xp.any(bad):
         index = first_index(xp, bad[..., 0])
-        row = f" (row {index[0] if len(index) == 1 else index})" if index else ""
+        row = f" ({kind} {index[0] if len(index) == 1 else index})" if index else ""
         raise ValueError(problem + row)
+
+
+def refuse_matrix(xp: Any, bad: Array, problem: str, values: Array) -> None:
+    """Raise a ValueError that says the problem, the value and the first matrix where `bad` is True.
+
+    Both arrays are of shape (..., 1, 1).
+    """
+    if xp.any(bad):
+        value = largest(xp, values[first_index(xp, bad)])
+        refuse_row(xp, bad[..., 0], f"{problem}: got {value:.3g}", "matrix")
+
+
+def matrices(**named: Array) -> tuple[tuple[Array, ...], bool]:
+    """Check that the arrays hold matrices of one shape; return them tall, and whether they came wide.
+
+    The matrices lie along the last two axes; the others broadcast. Wide ones, with fewer rows than columns,
+    are transposed, since the wide Stiefel manifold is the transpose of the tall one.
+
+    Raises
+    ------
+    ValueError
+        Less than two axes, no rows or no columns, different shapes, or leading axes that do not broadcast;
+        the message shows the shapes.
+    """
+    shapes = {name: tuple(array.shape) for name, array in named.items()}
+    for name, shape in shapes.items():
+        if len(shape) < 2 or 0 in shape[-2:]:
+            raise ValueError(f"{name} must be a matrix, with rows and columns: got shape {shape}")
+    if len({shape[-2:] for shape in shapes.values()}) > 1:
+        shown = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(f"matrices of different shapes: {shown}")
+    broadcast_shape(**shapes)
+    rows, columns = next(iter(shapes.values()))[-2:]
+    wide = rows < columns
+    return tuple(array.mT if wide else array for array in named.values()), wide
+
+
+def balanced(xp: Any, x: Array) -> tuple[Array, Array]:
+    """Return the matrices divided by powers of two, which is exact, and these, of shape (..., 1, 1).
+
+    The largest entry comes to lie in [1, 2), so that nothing underflows or overflows later. A matrix of zeros
+    is divided by 1, one with NaN or infinity becomes NaN throughout.
+    """
+    largest = xp.max(xp.abs(x), axis=(-2, -1), keepdims=True)
+    return _over_power_of_two(xp, x, xp.where(xp.isfinite(largest), largest, xp.nan))
+
+
+def symmetric(xp: Any, x: Array, factor: float) -> Array:
+    """Return factor (x + x^T) of square matrices; NumPy may write it into x, which no one else may need."""
+    if x.shape[-1] <= 256 or not array_api_compat.is_numpy_namespace(xp):
+        x = x + x.mT
+        x *= factor
+        return x
+    for i in range(0, x.shape[-1], 64):  # blocks, in which a transposed reading stays in the cache
+        for j in range(i, x.shape[-1], 64):
+            rows, columns = slice(i, i + 64), slice(j, j + 64)
+            block = x[..., rows, columns] + x[..., columns, rows].mT
+            block *= factor
+            x[..., rows, columns] = block
+            x[..., columns, rows] = block.mT
+    return x
+
+
+def times(x: Array, y: Array, wide: bool) -> Array:
+    """Return x @ y in the memory order of x, which is a transposed one if `matrices` found wide matrices."""
+    return (y.mT @ x.mT).mT if wide else x @ y
+
+
+def identity(xp: Any, x: Array) -> Array:
+    """Return the identity with as many columns as the matrices x."""
+    return xp.eye(x.shape[-1], dtype=x.dtype, device=array_api_compat.device(x))
+
+
+def frobenius(xp: Any, x: Array) -> Array:
+    """Return the Frobenius norms of matrices, of shape (..., 1, 1)."""
+    if array_api_compat.is_numpy_namespace(xp):  # no array of squares
+        return np.sqrt(np.sum(np.vecdot(x, x), axis=-1))[..., None, None]
+    return xp.linalg.vector_norm(x, axis=(-2, -1), keepdims=True)  # in torch with a gradient at 0
+
+
+def plus_product(xp: Any, C: Array, A: Array, B: Array, *, beta: float = 1.0, alpha: float = 1.0) -> Array:
+    """Return beta C + alpha A B for matrices, in the memory order of C; in torch in one pass.
+
+    For beta = 0 in torch only the order of C counts.
+    """
+    strides = C.stride() if hasattr(C, "stride") else getattr(C, "strides", (0, 0))
+    transposed = strides[-2] < strides[-1]
+    if _is_torch_matrix(xp, A, B, C):
+        if transposed:
+            return xp.addmm(C.mT, B.mT, A.mT, beta=beta, alpha=alpha).mT
+        return xp.addmm(C, A, B, beta=beta, alpha=alpha)
+    product = times(A, B, transposed)
+    if alpha != 1:
+        product *= alpha
+    if beta != 0:
+        product += C if beta == 1 else beta * C
+    return product
+
+
+def plus_symmetric(
+    xp: Any, C: Array | None, A: Array, B: Array, *, beta: float = 1.0, alpha: float = 1.0
+) -> Array:
+    """Return beta C + alpha A B, or A B without C, if it is symmetric: in torch with 5/8 of the work.
+
+    Four panels below the diagonal are computed, the rest is copied from them.
+    """
+    n = A.shape[-2]
+    panel = max(128, 64 * math.ceil(n / 256))
+    if panel >= n or wants_gradient(A) or not _is_torch_matrix(xp, A, B):
+        return A @ B if C is None else plus_product(xp, C, A, B, beta=beta, alpha=alpha)
+    result = xp.empty((n, n), dtype=A.dtype, device=A.device)
+    C, beta, alpha = (result, 0.0, 1.0) if C is None else (C, beta, alpha)
+    for start in range(0, n, panel):
+        stop = min(start + panel, n)
+        below, panels = slice(start, n), slice(start, stop)
+        out = result[below, panels]
+        xp.addmm(C[below, panels], A[below], B[:, panels], beta=beta, alpha=alpha, out=out)
+        result[panels, stop:] = result[stop:, panels].mT
+    return result
+
+
+def gram_matrix(xp: Any, X: Array) -> Array:
+    """Return X^T X."""
+    if X.shape[-1] < 16 and _is_torch_matrix(xp, X):  # there the products sum naively, sum does not
+        return xp.stack([xp.sum(X * X[:, j : j + 1], axis=0) for j in range(X.shape[-1])], axis=-1)
+    return plus_symmetric(xp, None, X.mT, X)
+
+
+def _is_torch_matrix(xp: Any, *arrays: Array) -> bool:
+    return array_api_compat.is_torch_namespace(xp) and all(array.ndim == 2 for array in arrays)
+
+
+def wants_gradient(x: Array) -> bool:
+    """Tell whether torch differentiates what is done with x, backward or forward."""
+    recorded = getattr(x, "requires_grad", None)
+    if recorded is not False:
+        return bool(recorded)
+    from torch._C import _functorch  # nothing public tells of a transform outside the innermost one
+    from torch.autograd import forward_ad
+
+    return _functorch.is_functorch_wrapped_tensor(x) or forward_ad.unpack_dual(x).tangent is not None
+
+
+def constant(x: Array) -> Array:
+    """Return x without its gradient."""
+    return x.detach() if hasattr(x, "detach") else x
+
+
+def largest(xp: Any, x: Array) -> float:
+    """Return the largest entry, as a number without a gradient; 0 of an empty array."""
+    return float(constant(xp.max(x))) if math.prod(x.shape) else 0.0
+
+
+def own_epsilon(value: Any) -> float:
+    """Return the spacing of numbers above 1 in the dtype in which an argument comes, before `as_floats`."""
+    return _EPSILON.get(_name(getattr(value, "dtype", np.dtype(float))), 2.0**-52)
+
+
+def as_positive(name: str, value: Any) -> float:
+    """Take a finite number > 0 as a float."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a real number: got {type(value).__name__}")
+    number = _as_float(name, value)
+    if not 0 < number < math.inf:
+        raise ValueError(f"{name} must be positive and finite: got {number!r}")
+    return number
+
+
+def choose(name: str, value: Any, known: Any) -> Any:
+    """Return ``known[value]``, or raise a ValueError that lists the known names."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a string: got {type(value).__name__}")
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}: got {value!r}")
+    return known[value]
 
 
 def by_rows(
@@ -372,6 +553,8 @@ def _as_array(name: str, value: Any) -> Array:
     if isinstance(value, np.ndarray):
         return np.asarray(value)
     if array_api_compat.is_array_api_obj(value):
+        if not str(getattr(value, "layout", "torch.strided")).endswith("strided"):
+            raise TypeError(f"{name} must be a dense tensor: got layout {value.layout}")
         return value
     if isinstance(value, list | tuple):
         if any(array_api_compat.is_array_api_obj(v) and not _is_plain(v) for v in value):
