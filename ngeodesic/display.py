@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
+from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.str import StrPrinter
 
 if TYPE_CHECKING:
     from ngeodesic.proof import Certificate, Statement, Step
 
-__all__ = ["Report", "Row", "Rows", "as_html", "interval_in_words", "latex"]
+__all__ = ["Report", "Row", "Rows", "as_html", "interval_in_words", "latex", "plain"]
 
 
 @dataclass(frozen=True)
@@ -156,22 +158,86 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         power = f"^{{{exp}}}" if exp else ""
         return rf"\mathop{{\text{{atan2}}}}\nolimits{power}\left({v}, {u}\right)"
 
+    def _print_MatAdd(self, expr: sp.Expr) -> str:
+        return _sum_of_matrices(expr, self._print)
+
+    def _print_MatMul(self, expr: sp.Expr) -> str:
+        return _product_of_matrices(expr, " ", lambda e: self.parenthesize(e, PRECEDENCE["Mul"], strict=True))
+
+    def _print_MatrixSymbol(self, expr: sp.Expr) -> str:
+        return str(super()._print_MatrixSymbol(expr)).replace("perp", r"\perp")
+
+    def _print_Identity(self, expr: sp.Expr) -> str:
+        return "I"
+
+
+class _Plain(StrPrinter):  # type: ignore[misc]
+    def _print_MatAdd(self, expr: sp.Expr) -> str:
+        return _sum_of_matrices(expr, self._print)
+
+    def _print_MatMul(self, expr: sp.Expr) -> str:
+        above, below = sp.fraction(expr.as_coeff_matrices()[0])
+        product = sp.MatMul(above, *expr.as_coeff_matrices()[1])
+        text = _product_of_matrices(
+            product, "*", lambda e: self.parenthesize(e, PRECEDENCE["Mul"], strict=True)
+        )
+        return text if below == 1 else f"{text}/{self.parenthesize(below, PRECEDENCE['Pow'], strict=True)}"
+
+    def _print_Trace(self, expr: sp.Expr) -> str:
+        return f"tr({self._print(expr.arg)})"
+
+
+def _sum_of_matrices(expr: sp.Expr, written: Callable[[sp.Expr], str]) -> str:
+    """Short products first, and no minus sign in front where it can be avoided."""
+    terms = [written(term) for term in sorted(expr.args, key=_place)]
+    first = next((i for i, text in enumerate(terms) if not text.startswith("-")), 0)
+    signed = [f" - {text[1:]}" if text.startswith("-") else f" + {text}" for text in terms]
+    return terms[first] + "".join(signed[:first] + signed[first + 1 :])
+
+
+def _place(term: sp.Expr) -> tuple[int, int, int]:
+    """Matrices in a product, powers of symbols in its coefficient, first letter: W before V."""
+    coefficient = term.as_coeff_matrices()[0] if term.is_MatMul else sp.S.One
+    powers = [int(e) for x, e in coefficient.as_powers_dict().items() if x.is_Symbol and e.is_Integer]
+    first = next((x.name for x in sp.preorder_traversal(term) if isinstance(x, sp.MatrixSymbol)), "I")
+    return _letters(term), sum(e for e in powers if e > 0), -ord(first[0])
+
+
+def _letters(expr: sp.Expr) -> int:
+    """How many matrices are multiplied, at most."""
+    if isinstance(expr, (sp.MatrixSymbol, sp.Identity)):
+        return int(isinstance(expr, sp.MatrixSymbol))
+    if isinstance(expr, sp.MatPow):
+        return _letters(expr.base) * int(expr.exp)
+    counts = [_letters(part) for part in expr.args if part.is_Matrix]
+    return sum(counts) if expr.is_MatMul else max(counts)
+
+
+def _product_of_matrices(expr: sp.Expr, times: str, written: Callable[[sp.Expr], str]) -> str:
+    coefficient, factors = expr.as_coeff_matrices()
+    sign = "-" if _is_negative(coefficient) else ""
+    coefficient = -coefficient if sign else coefficient
+    return sign + times.join(written(e) for e in (coefficient, *factors) if e != 1)
+
 
 def _is_negative(term: sp.Expr) -> bool:
     return bool(term.as_coeff_Mul()[0].is_negative)
 
 
 _LETTERS = ["alpha", "beta", "gamma", "delta", "theta", "kappa", "mu", "nu", "varphi", "phi", "pi"]
-_GREEK = dict(zip(_LETTERS, "αβγδθκμνφφπ", strict=True))
+_LETTERS += ["eta", "lambda", "rho", "sigma", "tau", "chi", "psi", "omega", "oo"]
+_GREEK = dict(zip(_LETTERS, "αβγδθκμνφφπηλρστχψω∞", strict=True))
 _NAMES = "|".join(_GREEK)
 # in this order; the text is escaped already
 _WRITTEN: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
-    (r"(?:\*\*|\^)(?:\(([^()]*)\)|(\w+))", lambda m: f"<sup>{m[1] or m[2]}</sup>"),
+    (r"(?:\*\*|\^)(?:\(([^()]*)\)|(-\d+(?:/\d+)?|\w+))", lambda m: f"<sup>{m[1] or m[2]}</sup>"),
     (rf"\b([A-Za-z]|{_NAMES})_(?:\(([^()]*)\)|(\w))(?!\w)", lambda m: f"{m[1]}<sub>{m[2] or m[3]}</sub>"),
     (rf"\b({_NAMES})(?![a-z])", lambda m: _GREEK[m[1]]),
     (r"\bsqrt ?(?:\((\d+)\)|(\d+))", lambda m: f"√{m[1] or m[2]}"),
     (r"\bsqrt\b", "√"),
     (r"\bQQ\b", "ℚ"),
+    (r"\.T\b", "<sup>T</sup>"),
+    (r"(?<=\w)_perp\b", "<sub>⊥</sub>"),
     ("&lt;=", "≤"),
     ("&gt;=", "≥"),
     ("!=", "≠"),
@@ -192,3 +258,8 @@ def as_html(text: str) -> str:
 def latex(expr: sp.Expr) -> str:
     """The expression as it stands, in LaTeX: low powers first, full names of the arc functions."""
     return str(_Printer({"inv_trig_style": "full", "order": "rev-grlex"}).doprint(expr))
+
+
+def plain(expr: sp.Expr) -> str:
+    """The expression as text; sums of matrices in the order of :func:`latex`."""
+    return str(_Plain().doprint(expr))

@@ -75,6 +75,8 @@ FACTS = (
     "mean value theorem",
     "change of variable",
     "induction",
+    "polar decomposition",
+    "spectral theorem",
 )
 """What a step may add to its check in words and still count as exact; the book spells each of them out."""
 
@@ -88,10 +90,10 @@ _RELATIONS: dict[str, Signs] = {
 }
 _LATEX = {"=": "=", ">": ">", ">=": r"\ge", "<": "<", "<=": r"\le", "!=": r"\ne"}
 _FUNCTIONS = (sp.atan, sp.atan2, sp.exp, sp.log, sp.sin, sp.cos, sp.Integral)
-_NAME = re.compile(
-    r"(?!(?:pi|e|i|oo|real|exp|log|(?:a|arc)?(?:sin|cos|tan2?))$)[a-z]+(?:_[a-z0-9]+)?",
-    re.IGNORECASE | re.ASCII,
-)
+_GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi "
+_GREEK += "varphi chi psi omega"
+# one letter, with or without an index: a longer name could be typeset as an operator, as tr or xabs are
+_NAME = re.compile(rf"(?![EIei]$)(?:[A-Za-z]|{'|'.join(_GREEK.split())})(?:_[A-Za-z0-9]+)?")
 _POINTS = 3000  # tried for a counterexample
 _CELLS = 64  # of an integral's enclosure
 
@@ -142,9 +144,8 @@ class Certificate:
 def _used(trees: tuple[sp.Expr, ...], where: Where) -> dict[sp.Symbol, sp.Expr]:
     """The definitions that the trees use, directly or through one another, in their order."""
     needed = set().union(*(t.free_symbols for t in trees))
-    for x in reversed(where):
-        if x in needed:
-            needed |= where[x].free_symbols
+    while more := set().union(*(e.free_symbols for x, e in where.items() if x in needed)) - needed:
+        needed |= more
     return {x: e for x, e in where.items() if x in needed}
 
 
