@@ -4,9 +4,11 @@ BIN := .venv/bin
 # one thread a process: the tests already use both cores, and sums do not depend on the machine
 export OPENBLAS_NUM_THREADS ?= 1
 export PYTHONHASHSEED ?= 0
+# SymPy would compute with FLINT where it is installed, and so share code with Arb, the third kernel
+export SYMPY_GROUND_TYPES ?= python
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 
-.PHONY: book test lint notebooks lock clean
+.PHONY: book test coq lint notebooks lock clean
 
 book: .venv/installed
 	$(BIN)/ngeodesic reproduce
@@ -16,6 +18,11 @@ book: .venv/installed
 
 test: .venv/installed lint
 	$(BIN)/pytest -n 2 --dist loadfile -q
+	@command -v coqc > /dev/null || echo "Coq is not installed: its check of the theorems was skipped (make coq)"
+
+# the theorems of book/coq, checked by Coq; needs the Debian packages coq and libcoq-stdlib
+coq: .venv/installed
+	$(BIN)/python tests/check_coq.py
 
 lint: .venv/installed
 	$(BIN)/ruff check .

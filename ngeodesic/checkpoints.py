@@ -247,7 +247,7 @@ def summarize(records: Iterable[AlphaRecord], *, theta: float = math.pi / 2) -> 
 
     Notes
     -----
-    Accuracy: mean and std within a few ulp of the largest ``|alpha|`` and of the largest deviation, at any
+    Accuracy: mean and std within a few ulp of the largest absolute alpha and of the largest deviation, at any
     scale. The std of a constant alpha is exactly 0. The law is nan for alphas so large that it would
     overflow.
     """

@@ -39,14 +39,18 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from ngeodesic.checkpoints import AlphaRecord, AlphaSummary
+    from ngeodesic.kernels import Checks, Index
     from ngeodesic.ledger import Results
-    from ngeodesic.proof import Report, Statement
+    from ngeodesic.proof import Statement
 
 YEAR = "2026"
 BOOK = "ngeodesic: an executable companion to nGPT and SPEL"
 
 _PLOTS = (".png", ".pdf", ".svg")
 _INPUTS = (".safetensors", ".pt", ".pth", ".bin", ".json")
+
+# or SymPy would compute with python-flint, where it is installed, as the enclosures do
+os.environ.setdefault("SYMPY_GROUND_TYPES", "python")
 
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
@@ -105,7 +109,9 @@ def reproduce(statement: str | None, as_json: bool) -> None:
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @_json_option
 def prove(ids: tuple[str, ...], as_json: bool) -> None:
-    """Check the proofs of the statements ID, or of all.
+    """Check the proofs of the statements ID, or of all, by SymPy, and their numbers and inequalities by Arb.
+
+    Coq's theorems are listed where the folder book/coq is; `make coq` has them checked.
 
     \b
     With --json, a list of objects:
@@ -117,19 +123,26 @@ def prove(ids: tuple[str, ...], as_json: bool) -> None:
       seconds             time taken
       steps               a list of: label, says, kind, verdict, detail, and
                           twin_refuted (null for a step by hand)
+      kernels             SymPy, Coq, Arb: whether and what it checks, what it
+                          leaves out
     """
     with _needs_extra():
-        from ngeodesic import proof
+        from ngeodesic import kernels, ledger, proof
     reports = []
     with _progress() as show:
         for statement in _chosen(ids):
             show(f"checking {statement.id}")
             reports.append(proof.prove(statement))
+        show("checking numbers and inequalities")
+        try:
+            index = kernels.check_all(reports)
+        except (kernels.KernelError, ledger.LedgerError) as error:
+            raise click.ClickException(str(error)) from error
     if as_json:
-        _print_json([_report_record(r) for r in reports])
+        _print_json([_checks_record(c) for c in index])
     else:
-        _print_reports(reports)
-    sys.exit(0 if all(r.proved for r in reports) else 1)
+        _print_checks(index)
+    sys.exit(0 if index.ok else 1)
 
 
 @commands.command()
@@ -283,7 +296,7 @@ def _needs_extra() -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        if error.name is None or error.name.split(".")[0] not in ("mpmath", "sympy", "yaml"):
+        if error.name is None or error.name.split(".")[0] not in ("flint", "mpmath", "sympy", "yaml"):
             raise
         click.echo(f"ngeodesic: {error.name} is not installed: {_EXTRA}", err=True)
         sys.exit(2)
@@ -332,22 +345,13 @@ def _verdict(text: str, good: bool) -> Text:
 
 
 def _print_results(results: Results) -> None:
-    console = _console()
-    table = _table("claim", "paper", "here", "error bound", "verdict")
-    for r in results:
-        good = r.verdict == "reproduced"
-        table.add_row(r.claim.id, r.claim.printed, r.shown, r.claim.error_bound, _verdict(r.verdict, good))
-    console.print(table)
-    for r in results:
-        if r.why:
-            console.print(f"missed {r.claim.id}: {r.why}", style="bold red")
-    console.print(f"\n{results.summary}")
+    _console().print(str(results), soft_wrap=True)  # lines run over: no number falls apart
 
 
-def _print_reports(reports: list[Report]) -> None:
+def _print_checks(index: Index) -> None:
     console = _console()
-    for report in reports:
-        s = report.statement
+    for checks in index:
+        s, report = checks.statement, checks.report
         console.print(f"{s.id}: {s.title}", style="bold")
         for line in (s.claim, "hypotheses:", *(f"- {hypothesis}" for hypothesis in s.hypotheses)):
             console.print(Padding(line, (0, 0, 0, 2)))
@@ -364,13 +368,16 @@ def _print_reports(reports: list[Report]) -> None:
             if not row.ok:
                 console.print(f"  {row.step.label}: {row.certificate}; twin: {row.twin}", style="bold red")
         outcome = s.status if report.proved else "NOT PROVED"
-        console.print(Text("  ").append(_verdict(outcome, report.proved)).append("\n"))
-    proved = sum(r.proved for r in reports)
-    console.print(f"{proved} of {len(reports)} statements proved in {sum(r.seconds for r in reports):.1f} s")
+        console.print(Text("  ").append(_verdict(outcome, report.proved)))
+        others = "; ".join(f"{kernel}: {words}" for kernel, words in checks.says.items() if kernel != "SymPy")
+        console.print(f"  {others}\n")
+    reports = [checks.report for checks in index]
+    proved, seconds = sum(r.proved for r in reports), sum(r.seconds for r in reports)
+    console.print(f"{proved} of {len(reports)} statements proved in {seconds:.1f} s; {index.summary}")
 
 
-def _report_record(report: Report) -> dict[str, Any]:
-    s = report.statement
+def _checks_record(checks: Checks) -> dict[str, Any]:
+    s, report = checks.statement, checks.report
     return {
         "id": s.id,
         "title": s.title,
@@ -393,6 +400,7 @@ def _report_record(report: Report) -> dict[str, Any]:
             }
             for row in report.rows
         ],
+        "kernels": checks.record(),
     }
 
 

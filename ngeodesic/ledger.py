@@ -14,15 +14,17 @@
 ``independent``               a Python expression over mpmath at 50 digits
 ``independent_says``          that second route in words
 ``accuracy``                  how far the two routes may differ: the error bound of the number we print
+``enclosure``                 optional: an expression over balls, which `ngeodesic.enclosures` evaluates
+``no_enclosure``              optional, in its place: why the claim has none
 ============================  =========================================================================
 
 A claim is reproduced if `call` agrees with the source and `independent` agrees with `call`.
 
-The names that a ``call`` may use: the public functions of `ngeodesic.geodesic` and `ngeodesic.offplane`,
-`drawn_norms` below, ``np``, ``pi``, ``degrees``, ``radians``. An ``independent`` may use ``mp`` (mpmath at 50
-digits) and, below, `exact_phi`, `exact_gap`, `exact_peak`, `exact_contract`, `exact_off_plane` and
-`plain_drawn_norms`. Both have ``abs``, ``max``, ``range`` and ``sum``. Python evaluates the expressions:
-``claims.yml`` is a part of this package, and as trusted as its code.
+The names that a ``call`` may use: the public functions of `ngeodesic.geodesic` and `ngeodesic.offplane`, the
+modules ``polar``, ``stiefel`` and ``spel``, `drawn_norms` and `spel_run` below, ``np``, ``pi``, ``degrees``,
+``radians``. An ``independent`` may use ``mp`` (mpmath at 50 digits) and the functions below whose names begin
+with ``exact`` or ``plain``. Both have ``abs``, ``max``, ``range`` and ``sum``. Python evaluates the
+expressions: ``claims.yml`` is a part of this package, and as trusted as its code.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ except ImportError as error:
         name=error.name,
     ) from error
 
-from ngeodesic import geodesic, offplane, statements
+from ngeodesic import geodesic, offplane, polar, spel, statements, stiefel
 from ngeodesic.proof import as_html
 
 __all__ = [
@@ -62,12 +64,18 @@ __all__ = [
     "drawn_norms",
     "exact_contract",
     "exact_gap",
+    "exact_gaussian_defect",
+    "exact_msign",
+    "exact_newton_schulz",
     "exact_off_plane",
     "exact_peak",
     "exact_phi",
+    "exact_spel",
+    "exact_spel_run",
     "load",
     "plain_drawn_norms",
     "reproduce",
+    "spel_run",
 ]
 
 # the ngeodesic note (README of github.com/v-code01/ngeodesic), this book, arXiv:2410.01131, arXiv:2601.21487
@@ -103,6 +111,8 @@ class Claim:
     accuracy: str
     tolerance: str = ""
     tolerance_reason: str = ""
+    enclosure: str = ""
+    no_enclosure: str = ""
 
     @property
     def error_bound(self) -> str:
@@ -215,17 +225,18 @@ class Results(tuple[Result, ...]):
 
     @property
     def summary(self) -> str:
-        """``38 of 38 claims reproduced (16 of 16 from the sources)``."""
+        """``38 of 38 claims reproduced (16 of 16 from the sources)``; no bracket if none is from a source."""
 
         def count(results: Iterable[Result]) -> str:
             verdicts = [r.verdict for r in results]
             return f"{verdicts.count('reproduced')} of {len(verdicts)}"
 
-        sources = count(r for r in self if r.claim.source != "book")
-        return f"{count(self)} claims reproduced ({sources} from the sources)"
+        cited = [r for r in self if r.claim.source != "book"]
+        sources = f" ({count(cited)} from the sources)" if cited else ""
+        return f"{count(self)} claims reproduced{sources}"
 
     def __str__(self) -> str:
-        rows = [("claim", "paper", "here", "error bound", "verdict")]
+        rows = [("claim", "stated", "here", "error bound", "verdict")]
         rows += [(r.claim.id, r.claim.printed, r.shown, r.claim.error_bound, r.verdict) for r in self]
         widths = [max(len(row[i]) for row in rows) for i in range(5)]
         rows.insert(1, tuple("-" * w for w in widths))  # type: ignore[arg-type]
@@ -238,7 +249,7 @@ class Results(tuple[Result, ...]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in ("Claim", "Paper", "Here", "Verdict"))
+        head = "".join(f"<th>{name}</th>" for name in ("Claim", "Stated", "Here", "Verdict"))
         body = "\n".join(_html_row(r) for r in self)
         return (
             f'<table class="ngeodesic-claims">\n<thead><tr>{head}</tr></thead>\n'
@@ -251,8 +262,8 @@ def _html_row(result: Result) -> str:
     # a bound carries its own error bound
     error = "" if c.kind == "bound" or c.error_bound == "exact" else f" <small>± {c.error_bound}</small>"
     claim = f'{as_html(c.says)} <a href="../notebooks/results.html#claim-{c.id}"><code>{c.id}</code></a>'
-    paper = f"{html.escape(c.printed)} <small>({c.source})</small>"
-    cells = {"Paper": paper, "Here": html.escape(result.shown) + error, "Verdict": result.verdict}
+    stated = f"{html.escape(c.printed)} <small>({c.source})</small>"
+    cells = {"Stated": stated, "Here": html.escape(result.shown) + error, "Verdict": result.verdict}
     # a narrow screen shows the labels in place of the head
     labelled = "".join(f'<td data-label="{label}">{cell}</td>' for label, cell in cells.items())
     return f"<tr><td>{claim}</td>{labelled}</tr>"
@@ -345,13 +356,29 @@ def _float_names() -> dict[str, Any]:
         "pi": np.pi,
         "degrees": np.degrees,
         "radians": np.radians,
+        "polar": polar,
+        "stiefel": stiefel,
+        "spel": spel,
         "drawn_norms": drawn_norms,
+        "spel_run": spel_run,
         **ours,
     }
 
 
 def _exact_names() -> dict[str, Any]:
-    exact = (exact_phi, exact_gap, exact_peak, exact_contract, exact_off_plane, plain_drawn_norms)
+    exact = (
+        exact_phi,
+        exact_gap,
+        exact_peak,
+        exact_contract,
+        exact_off_plane,
+        plain_drawn_norms,
+        exact_newton_schulz,
+        exact_msign,
+        exact_spel,
+        exact_spel_run,
+        exact_gaussian_defect,
+    )
     return {"__builtins__": _BUILTINS, "mp": mp, **{f.__name__: f for f in exact}}
 
 
@@ -360,6 +387,20 @@ def drawn_norms(count: int, dim: int, mean: float, std: float) -> tuple[float, .
     """``off_plane_norm(*sample_step(dim, mean, std, seed))`` for the seeds below `count`; slow, so kept."""
     steps = (offplane.sample_step(dim, mean, std, seed) for seed in range(count))
     return tuple(float(offplane.off_plane_norm(*step)) for step in steps)
+
+
+@functools.cache
+def spel_run(shape: tuple[int, int], scale_mode: str) -> tuple[float, float]:
+    """Ten steps of SPEL with random gradients: the largest tangency defect of the projected ones, and the
+    largest Gram defect."""
+    radius = stiefel.sigma(shape, scale_mode)
+    W = stiefel.random_point(shape, sigma=radius, seed=0)
+    tangency, gram = [], []
+    for G in np.random.default_rng(1).standard_normal((10, *shape)):
+        tangency.append(float(stiefel.tangency_defect(W, stiefel.project_tangent(W, G, sigma=radius))))
+        W = spel.spel_step(W, G, 0.1, scale_mode=scale_mode)
+        gram.append(float(stiefel.gram_defect(W, sigma=radius)))
+    return max(tangency), max(gram)
 
 
 # The independent side, at 50 digits: the note's formula, literally, and a search that knows no calculus.
@@ -439,6 +480,69 @@ def _drawn(dim: int, seed: int) -> Any:
     return np.random.default_rng(seed).standard_normal((3, dim))
 
 
+def exact_newton_schulz(s: Any, coefficients: tuple[str, str, str], steps: int) -> Any:
+    """What so many steps s -> a s + b s^3 + c s^5 make of a singular value."""
+    a, b, c = map(mp.mpf, coefficients)
+    s = mp.mpf(s)
+    for _ in range(steps):
+        s = s * (a + s * s * (b + c * s * s))
+    return s
+
+
+def exact_msign(X: Any) -> Any:
+    """X (X^T X)^(-1/2) on the range of X^T, by the eigenvectors of X^T X; X tall or square."""
+    X = mp.matrix(X)
+    squares, Q = mp.eigsy(X.T * X)
+    inverse = [1 / mp.sqrt(s) if s > mp.mpf("1e-40") * max(squares) else mp.mpf(0) for s in squares]
+    return X * Q * mp.diag(inverse) * Q.T
+
+
+def exact_spel(W: Any, G: Any, lr: Any) -> Any:
+    """One step of SPEL by the textbook's formulas; sigma is read off W, tall or square."""
+    W, G = mp.matrix(W), mp.matrix(G)
+    square = (W.T * W)[0, 0]
+    inner = W.T * G
+    V = G - W * (inner + inner.T) / (2 * square)
+    return mp.sqrt(square) * exact_msign(W - mp.mpf(lr) * exact_msign(V))
+
+
+@functools.cache
+def exact_spel_run(m: int, n: int, square: Any) -> tuple[Any, Any]:
+    """`spel_run` for small m >= n and sigma^2 = square: the two defects of three steps, integer gradients."""
+    W = mp.matrix(m, n)
+    for i in range(n):
+        W[i, i] = mp.sqrt(mp.mpf(square))
+    tangency, gram = mp.mpf(0), mp.mpf(0)
+    for k in range(3):
+        G = mp.matrix([[(7 * i + 5 * j + 3 * k + i * j * j) % 11 - 5 for j in range(n)] for i in range(m)])
+        inner = W.T * G
+        V = G - W * (inner + inner.T) / (2 * square)
+        tangency = max(tangency, mp.mnorm(W.T * V + V.T * W, "f") / mp.mnorm(V, "f"))
+        W = exact_spel(W, G, "0.1")
+        gram = max(gram, mp.mnorm(W.T * W - square * mp.eye(n), "f") / square)
+    return tangency, gram
+
+
+@functools.cache
+def exact_gaussian_defect(ratio: str, points: int = 64) -> Any:
+    """The tangency defect's limit for Gaussian gradients, as the two traces of its definition.
+
+    In x = x0 sin^2(a) their integral is that of an even periodic function, for which the midpoint rule
+    converges exponentially; the closer the ratio to 1, the more points it takes.
+    """
+    rate = 1 / mp.mpf(ratio) - 1
+    x0 = (1 - rate + mp.sqrt((1 - rate) ** 2 + 2 * rate)) / rate  # t(x0) = 0
+    nodes = []
+    for k in range(points):
+        a = (k + mp.mpf(1) / 2) * mp.pi / (2 * points)
+        x = x0 * mp.sin(a) ** 2
+        t = 1 / x - 1 / (2 + x) - rate / (1 + x)
+        slope = 1 / x**2 - 1 / (2 + x) ** 2 - rate / (1 + x) ** 2
+        nodes.append((x, slope / mp.sqrt(t) * x0 * mp.sin(2 * a) / (2 * points)))
+    mixed = mp.fsum(p * q * x * y / (2 + x + y) for x, p in nodes for y, q in nodes)
+    return mp.sqrt((x0 / (2 + x0) - mixed) / 2)
+
+
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
@@ -493,6 +597,8 @@ def _claim(entry: Any, number: int) -> Claim:
         raise wrong("tolerance", "a bound has none")
     if bool(claim.tolerance) != bool(claim.tolerance_reason):
         raise wrong("tolerance_reason", "goes with a tolerance, and a tolerance with a reason")
+    if claim.enclosure and claim.no_enclosure:
+        raise wrong("no_enclosure", "a claim has an enclosure, or a reason why it has none")
     if claim.statement not in statements.ALL:
         raise wrong("statement", f"unknown statement {claim.statement!r}; known: {', '.join(statements.ALL)}")
     return claim

@@ -14,8 +14,12 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError
 
 HERE = Path(__file__).parent
-# kernels inherit these: set order and sums must not vary from run to run
-DETERMINISTIC = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
+# kernels inherit these: set order and sums must not vary from run to run, nor SymPy compute with FLINT, as Arb does
+DETERMINISTIC = {
+    "PYTHONHASHSEED": "0",
+    "OPENBLAS_NUM_THREADS": "1",
+    "SYMPY_GROUND_TYPES": "python",
+}
 NOTEBOOK_METADATA = {
     "kernelspec": {
         "display_name": "Python 3",

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 import yaml
 
-from ngeodesic import statements
+from ngeodesic import kernels, statements
 
 ROOT = Path(__file__).parent.parent
 WORDS_TO_FIND = ("bisector", "retraction")
@@ -49,6 +49,7 @@ class Page(HTMLParser):
     text: str = ""
     math: str = ""
     inline_code: str = ""
+    code: str = ""
     headings: int = 0
 
     def __post_init__(self) -> None:
@@ -83,6 +84,8 @@ class Page(HTMLParser):
             self.inline_code += data + "\n"
         elif not VERBATIM & set(tags):
             self.text += data
+        else:
+            self.code += data
 
 
 def toc_files(entry: object) -> list[str]:
@@ -123,6 +126,7 @@ class Book:
     def run(self) -> None:
         self.contents()
         self.statements()
+        self.kernels()
         self.search()
         self.check_pages()
 
@@ -151,6 +155,15 @@ class Book:
             self.check(
                 page and statement.id in page.ids, f"{statement.id} is no anchor of {statement.chapter}"
             )
+
+    def kernels(self) -> None:
+        self.check(not (found := kernels.faults()), f"the kernels and the statements: {'; '.join(found)}")
+        page = self.pages.get(self.html / "book" / "coq.html")
+        for id, theorems in kernels.coq_theorems().items():
+            for theorem in theorems:
+                anchor = kernels.anchor(theorem.file)
+                known = page and anchor in page.ids and theorem.name in page.code
+                self.check(known, f"{theorem.name} of {id} is not on the page of the Coq files")
 
     def search(self) -> None:
         source = (self.html / "searchindex.js").read_text("utf-8")

@@ -3,6 +3,8 @@
 import pytest
 from check_book import Book, main
 
+from ngeodesic import kernels
+
 GOOD = """<html><head><link rel="stylesheet" href="style.css"></head><body><h1 id="top">Title</h1>
 <p>Text of <a href="other.html#there">another page</a> and <a href="https://example.org/">outside</a>,
 <span class="math">\\(\\frac{\\alpha}{\\theta}\\)</span>, <code>$PATH ??</code>.</p>
@@ -69,3 +71,11 @@ def test_a_book_without_its_pages_is_at_fault(tree, capsys):
     assert "notebooks/bisector is in the table of contents and was not built" in printed
     assert "ng-bisector is no anchor of bisector" in printed
     assert "search cannot find bisector" in printed
+    assert "ng_bisector of ng-bisector is not on the page of the Coq files" in printed
+
+
+def test_a_book_whose_statements_dangle_is_at_fault(tree, monkeypatch):
+    monkeypatch.setitem(kernels.NOT_CHECKED["Coq"], "ng-nothing", "because")
+    book = Book(tree)
+    book.kernels()
+    assert any("names ng-nothing, which is no statement" in fault for fault in book.faults)

@@ -11,6 +11,8 @@ import matplotlib
 import matplotlib.colors
 import numpy as np
 import pytest
+import test_figures_at_work as at_work
+import test_figures_stiefel as stiefel
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
@@ -99,6 +101,9 @@ def draw_off_plane_histogram(*marks: float) -> figures.BookFigure:
 
 Draw = Callable[[], figures.BookFigure]
 
+NAMES = [f"tangent-projection-{i}" for i in range(16)]
+USES = {name: [NAMES[j] for j in {0, i // 2} if j < i] for i, name in enumerate(NAMES)}
+
 BLOCKS = [f"{i // 2 + 1} {'MLP' if i % 2 else 'attention'}" for i in range(8)]
 
 
@@ -147,6 +152,9 @@ DRAWN: dict[str, Draw] = {
     "law_against_model": lambda: draw_law_against_model(0.06),
     "training_growth": draw_growth,
     "alpha_against_energy": draw_energy,
+    "dependencies": lambda: figures.dependencies(USES),
+    **stiefel.DRAWN,
+    **at_work.DRAWN,
 }
 
 OTHER_DATA: dict[str, Draw] = {
@@ -167,6 +175,7 @@ OTHER_DATA: dict[str, Draw] = {
     "contraction at three": lambda: draw_contraction(0.25, 0.5, 0.75),
     "ratio at three": lambda: draw_ratio(0.25, 0.5, 0.75),
     "three blocks": lambda: draw_alphas(3),
+    "three statements": lambda: figures.dependencies({"a": [], "b": ["a"], "c": []}),
     "large off-plane norms": lambda: draw_law_against_model(0.3),
 }
 
@@ -201,6 +210,9 @@ SAYS = {
     "law_against_model": ["by the law", "measured", "attention", "MLP", "±10 %", "equal"],
     "training_growth": ["training steps", "std / mean", "off-plane norm", "attention", "MLP"],
     "alpha_against_energy": [r"$\alpha_i$", "share of the chord", "mean"],
+    "dependencies": ["tangent-projection-0", "tangent-projection-15"],
+    **stiefel.SAYS,
+    **at_work.SAYS,
 }
 
 
@@ -346,6 +358,19 @@ def test_graphs_draw_their_data_in_degrees() -> None:
     lines = draw_contraction(0.25).axes[0].lines
     np.testing.assert_allclose(lines[0].get_ydata(), 150 * 0.75 ** np.arange(9))
     np.testing.assert_allclose(lines[1].get_ydata(), np.array(left(150 * DEGREE, 0.25, 8)) / DEGREE)
+
+
+def test_dependencies_draws_an_arrow_from_each_name_to_those_that_use_it() -> None:
+    figure = figures.dependencies({"a": [], "b": ["a"], "c": ["a", "b"]})
+    (ax,) = figure.axes
+    rows = data(figure, "o", figures.INK)[:, 1]
+    arcs = [line.get_ydata() for line in ax.lines if len(line.get_ydata()) > 1]
+    ends = {tuple(int(np.argmin(abs(rows - y))) for y in (arc[0], arc[-1])) for arc in arcs}
+    assert ends == {(0, 1), (0, 2), (1, 2)}
+    heads = data(figure, ">", figures.INK)
+    assert sorted(heads[:, 1]) == pytest.approx(sorted(arc[-1] for arc in arcs))
+    with pytest.raises(ValueError, match=r"^uses: "):
+        figures.dependencies({"a": ["b"], "b": []})
 
 
 def luminance(colour: str) -> float:

@@ -328,7 +328,7 @@ def test_the_tables_do_not_change_between_machines():
 def test_the_plain_table():
     text = str(RESULTS)
     head, rule, *rows = text.splitlines()
-    assert head.split() == ["claim", "paper", "here", "error", "bound", "verdict"]
+    assert head.split() == ["claim", "stated", "here", "error", "bound", "verdict"]
     assert set(rule) == {"-", " "}
     assert len(rows) == len(CLAIMS) + 1
     assert rows[-1].startswith(f"{len(CLAIMS)} of {len(CLAIMS)} claims reproduced (")
@@ -340,9 +340,18 @@ def test_the_table_of_a_notebook():
     wild = replace(CLAIMS[0], says="a < b & c.", unit="<b>")
     root = ET.fromstring(f"<div>{ledger.Results(ledger.reproduce([wild, *CLAIMS]))._repr_html_()}</div>")
     assert len(root.findall(".//tbody/tr")) == len(CLAIMS) + 1
-    assert len(root.findall(".//thead/tr/th")) == 4
+    assert [th.text for th in root.findall(".//thead/tr/th")] == ["Claim", "Stated", "Here", "Verdict"]
+    assert {td.get("data-label") for td in root.findall(".//td")} == {None, "Stated", "Here", "Verdict"}
     assert root.find(".//tbody/tr/td").text == "a < b & c. "
     assert not [e for e in root.iter() if "style" in e.attrib]
+
+
+def test_the_summary_counts_the_claims_of_the_sources_where_there_are_any():
+    book = [c for c in CLAIMS if c.source == "book"][:2]
+    note = next(c for c in CLAIMS if c.source == "note")
+    assert ledger.reproduce(book).summary == "2 of 2 claims reproduced"
+    assert ledger.reproduce([*book, note]).summary == "3 of 3 claims reproduced (1 of 1 from the sources)"
+    assert "0 of 0" not in str(ledger.reproduce(book)) + ledger.reproduce(book)._repr_html_()
 
 
 def test_a_miss_is_shown_with_its_reason():

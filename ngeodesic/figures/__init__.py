@@ -18,6 +18,8 @@ from ngeodesic.figures._draw import (
     BookFigure,
     style,
 )
+from ngeodesic.figures.at_work import constant_rate, convergence, drift, tuning_curves
+from ngeodesic.figures.graph import dependencies
 from ngeodesic.figures.offplane import (
     alpha_against_energy,
     alpha_histograms,
@@ -40,6 +42,21 @@ from ngeodesic.figures.sphere import (
     largest_gap,
     step_on_sphere,
 )
+from ngeodesic.figures.stiefel import (
+    chord_on_tangent,
+    defect_over_ratio,
+    gap_in_two,
+    gram_defects,
+    lag_beside_gap,
+    newton_schulz_errors,
+    one_arctan,
+    order_of_contact,
+    retraction_on_sphere,
+    singular_value_band,
+    singular_value_maps,
+    tangent_rulers,
+    turning_angles,
+)
 
 __all__ = [
     "CHORD",
@@ -56,19 +73,37 @@ __all__ = [
     "alpha_histograms",
     "bisector_frame",
     "chord_and_arc",
+    "chord_on_tangent",
+    "constant_rate",
     "contraction",
     "contraction_ratio",
+    "convergence",
     "cubic_loglog",
     "cumulants",
+    "defect_over_ratio",
+    "dependencies",
+    "drift",
+    "gap_in_two",
     "gap_map",
     "gap_over_alpha",
+    "gram_defects",
     "halving",
+    "lag_beside_gap",
     "largest_gap",
     "law_against_model",
+    "newton_schulz_errors",
     "off_plane_dimension",
     "off_plane_histogram",
+    "one_arctan",
+    "order_of_contact",
+    "retraction_on_sphere",
+    "singular_value_band",
+    "singular_value_maps",
     "step_off_circle",
     "step_on_sphere",
     "style",
+    "tangent_rulers",
     "training_growth",
+    "tuning_curves",
+    "turning_angles",
 ]
