@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
 try:
@@ -216,7 +216,9 @@ class Spel(Optimizer):
         for index, group in enumerate(self.param_groups):
             _check_options(group)
             tasks += [_Task(name, p, group) for name, p in _named(group, index) if p.grad is not None]
-        with torch.no_grad(), _float32_products("highest"):
+        with torch.no_grad(), _float32_products("highest"), ExitStack() as stack:
+            for kind in {p.device.type for _, p, _ in tasks}:  # a step rounds nothing to a smaller type
+                stack.enter_context(torch.autocast(kind, enabled=False))
             moving = self._check_gradients(tasks)
             for task, moves in zip(tasks, moving, strict=True):
                 if moves:

@@ -1,7 +1,8 @@
 """Check the theorems of book/coq with Coq: `python tests/check_coq.py`; exit 1 and say why if one fails.
 
-Compiles the files into `_build/coq`, prints the axioms that each theorem rests on, and has `coqchk`, a second
-and smaller checker, read everything again from the compiled files, the standard library too.
+Compiles the files into `_build/coq`, prints the axioms that each theorem rests on, and has `coqchk` read
+everything again from the compiled files, without the tactics, the standard library too. It uses the kernel's
+own code for types and conversion, so it is no independent second checker.
 """
 
 import re

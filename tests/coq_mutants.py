@@ -22,6 +22,7 @@ MUTANTS = [
     Mutant("ng_matched_step", "= f * theta", "= (1 - f) * theta", "f = 0: alpha = 0 does not turn by theta"),
     Mutant("ng_matched_step", "< PI ->\n  phi", "<= PI ->\n  phi", "f = 2, theta = pi/3: phi < 2 theta"),
     Mutant("ng_matched_step_between", "0 < f < 1", "0 <= f < 1", "f = 0: matching_alpha is 0"),
+    Mutant("ng_matched_step_ends", "1 theta = 1", "1 theta = 0", "theta = 1: alpha = 1 for f = 1"),
     Mutant("ng_matched_step_slerp", "1 - matching", "1 + matching", "f = 1: 2 on the left, 0 on the right"),
     Mutant("ng_gap_integral_tangents", "- PI < theta < PI", "- PI < theta", "alpha = 0, theta = 3 pi/2"),
     Mutant("ng_gap_integral_derivative", "1 - b ^ 2", "1 + b ^ 2", "b = 1: the gap is 0 for every t"),
@@ -72,4 +73,5 @@ MUTANTS = [
     Mutant("ng_one_law", "0 < chord_x", "0 <= chord_x", "alpha = 1, theta = pi/2: eta is 0 in Coq"),
     Mutant("ng_one_law_forward", "theta < PI / 2", "theta < PI", "alpha = 1, theta = 2 pi/3"),
     Mutant("ng_one_law_matched", "= tan (f * theta)", "= f * theta", "f = 1/2, theta = pi/2"),
+    Mutant("ng_one_law_matched", "theta < PI / 2", "theta < PI", "f = 9/10, theta = 3: chord_x < 0"),
 ]  # fmt: skip

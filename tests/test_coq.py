@@ -42,7 +42,7 @@ def test_no_theorem_and_no_file_is_overlooked():
 
 def test_a_theorem_is_found_with_its_words_its_text_and_its_line():
     theorem = THEOREMS["ng_bisector"]
-    assert theorem.words.startswith("The step 1/2 turns by theta/2 exactly")
+    assert theorem.words.startswith("phi(1/2, theta) = theta/2 for every real theta")
     assert theorem.statement == "Theorem ng_bisector (theta : R) : phi (1 / 2) theta = theta / 2."
     line = (COQ_FOLDER / theorem.file).read_text().split("\n")[theorem.line - 1]
     assert line == theorem.statement

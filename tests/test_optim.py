@@ -728,3 +728,15 @@ def allocated(step: Callable[[], Any]) -> tuple[int, int]:
         held += event.nbytes()
         most = max(most, held)
     return most, held
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_a_step_under_autocast_is_the_step_without(dtype: torch.dtype) -> None:
+    weights = []
+    for enabled in (False, True):
+        weight = torch.nn.Parameter(torch.eye(3, 2))
+        weight.grad = torch.tensor([[3.0, 1], [2, 4], [1, -1]])
+        with torch.autocast("cpu", dtype=dtype, enabled=enabled):
+            Spel([weight], lr=0.1).step()
+        weights.append(weight.detach())
+    assert torch.equal(*weights)

@@ -82,7 +82,7 @@ def test_what_was_chosen_is_the_best_of_the_grid():
     np.testing.assert_array_equal(stored["chosen"], stored["tuning.loss"].argmin(axis=-1))
 
 
-def test_spel_is_on_the_manifold_after_every_step():
+def test_spel_is_on_the_manifold_wherever_it_was_looked_at():
     spel = axes("pca")["methods"].index("spel")
     assert arrays("pca")["defect"][:, spel].max() <= 1e-13
     kinds, defects = axes("drift")["methods"], arrays("drift")["defect"]
@@ -112,7 +112,7 @@ def test_a_constant_on_the_loss_changes_no_step_of_the_projected_methods_without
             assert np.allclose(one, two, rtol=1e-3) == expected, (method, momentum)
 
 
-def test_at_a_constant_rate_spel_ends_half_a_step_away():
+def test_at_a_constant_rate_spel_does_not_end_nearer_than_half_a_step():
     """prop-at-work (b), which is about steps without momentum."""
     stored, spel = arrays("pca"), axes("pca")["methods"].index("spel")
     for p, (rate, _, momentum) in enumerate(stored["chosen"][:, spel, 1]):
@@ -224,7 +224,7 @@ def test_one_step_of_each_method_is_its_formula(script, shape):
         np.testing.assert_allclose(step_of(script, method, W, G, 0.1), W_next, atol=1e-4)
 
 
-def test_the_turn_is_the_angle_asked_for(script):
+def test_the_turn_of_a_square_weight_is_the_angle_asked_for(script):
     W, G = random_point((12, 12), seed=0), np.random.default_rng(1).standard_normal((12, 12))
     before, after = (script.torch.from_numpy(X) for X in (W, step_of(script, "spel", W, G, 0.1)))
     assert script.turn(before, after) == pytest.approx(np.arctan(0.1), rel=1e-4, abs=0)

@@ -33,7 +33,7 @@ Proof.
   - unfold beta, tan. field. lra.
 Qed.
 
-(** ng-angle-law. The turn is within pi/2 of the bisector, for every real alpha and theta. *)
+(** ng-angle-law. phi is within pi/2 of theta/2, for every real alpha and theta. *)
 Theorem ng_angle_law_range (alpha theta : R) :
   theta / 2 - PI / 2 < phi alpha theta < theta / 2 + PI / 2.
 Proof. unfold phi. pose proof (atan_bound (beta alpha * t theta)). lra. Qed.
@@ -118,7 +118,7 @@ Proof.
   - intros ->. rewrite matched, atan_tan; lra.
 Qed.
 
-(** ng-matched-step. It is between 0 and 1 for 0 < f < 1. *)
+(** ng-matched-step. The matched alpha is between 0 and 1, for 0 < f < 1 and 0 < theta < pi. *)
 Theorem ng_matched_step_between (f theta : R) :
   0 < theta < PI -> 0 < f < 1 -> 0 < matching_alpha f theta < 1.
 Proof.
@@ -130,8 +130,18 @@ Proof.
   - apply quotient_less_than; lra.
 Qed.
 
+(** ng-matched-step. It is 0 for f = 0 and 1 for f = 1, for 0 < theta < pi. *)
+Theorem ng_matched_step_ends (theta : R) :
+  0 < theta < PI -> matching_alpha 0 theta = 0 /\ matching_alpha 1 theta = 1.
+Proof.
+  intros range. assert (0 < sin theta) by (apply sin_gt_0; lra). unfold matching_alpha.
+  replace ((1 - 0) * theta) with theta by ring. replace ((1 - 1) * theta) with 0 by ring.
+  rewrite Rmult_0_l, Rmult_1_l, sin_0. split; field; lra.
+Qed.
+
 (** ng-matched-step. The chord point of the matched step is a positive multiple of the SLERP point at the
-    fraction f: its two coefficients are those of SLERP, but for one factor. *)
+    fraction f: its two coefficients are those of SLERP, but for one factor. For 0 < theta < pi and every real
+    f with |1 - 2 f| theta < pi. *)
 Theorem ng_matched_step_slerp (f theta : R) :
   0 < theta < PI -> Rabs ((1 - 2 * f) * theta) < PI ->
   exists r, 0 < r

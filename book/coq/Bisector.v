@@ -4,7 +4,7 @@ From Coq Require Import Reals Lra.
 From Ngeodesic Require Import Definitions.
 Open Scope R_scope.
 
-(** ng-bisector. The step 1/2 turns by theta/2 exactly, for every real theta. (That phi is the angle of the
+(** ng-bisector. phi(1/2, theta) = theta/2 for every real theta. (That phi is the angle of the
     step is [ng_angle_law], for -pi < theta < pi.) *)
 Theorem ng_bisector (theta : R) : phi (1 / 2) theta = theta / 2.
 Proof.

@@ -4,8 +4,8 @@ From Coq Require Import Reals Lra Lia.
 From Ngeodesic Require Import Definitions Preliminaries AngleLaw TripleZero CubicLaw.
 Open Scope R_scope.
 
-(** ng-contraction. What a step leaves is the turn of the step 1 - alpha, for all real alpha and theta: the
-    same chord, seen from the target. *)
+(** ng-contraction. theta - phi(alpha) = phi(1 - alpha), for all real alpha and theta; for |theta| < pi it is
+    the same chord, seen from the other end. *)
 Theorem ng_contraction_swap (alpha theta : R) : remaining alpha theta = phi (1 - alpha) theta.
 Proof.
   pose proof (ng_triple_zero_odd alpha theta). unfold remaining, gap in *. lra.
@@ -23,7 +23,8 @@ Qed.
 
 Definition cot (x : R) := cos x / sin x.
 
-(** ng-contraction. The recursion: cot theta' = cot theta + (alpha/(1 - alpha))/sin theta. *)
+(** ng-contraction. The recursion, for 0 < theta < pi and 0 < alpha < 1:
+    cot theta' = cot theta + (alpha/(1 - alpha))/sin theta. *)
 Theorem ng_contraction (alpha theta : R) :
   0 < theta < PI -> 0 < alpha < 1 ->
   cot (remaining alpha theta) = cot theta + alpha / (1 - alpha) / sin theta.
@@ -121,8 +122,8 @@ Proof.
   apply Rlt_le_trans with (IZR (up x)); [apply archimed | apply IZR_le; lia].
 Qed.
 
-(** ng-contraction. Repeated steps towards a fixed target, 0 < alpha < 1 the same in every step: the angle
-    tends to 0. *)
+(** ng-contraction. Repeated steps towards a fixed target, 0 < alpha < 1 the same in every step: for
+    0 < theta < pi the angle tends to 0. *)
 Theorem ng_contraction_converges (alpha theta : R) :
   0 < theta < PI -> 0 < alpha < 1 -> Un_cv (fun k => remaining_after k alpha theta) 0.
 Proof.
@@ -139,7 +140,8 @@ Proof.
   unfold R_dist. rewrite Rabs_pos_eq; lra.
 Qed.
 
-(** ng-contraction. And the ratio of two successive angles tends to 1 - alpha. *)
+(** ng-contraction. And the ratio of two successive angles tends to 1 - alpha, for 0 < theta < pi and
+    0 < alpha < 1. *)
 Theorem ng_contraction_limit_ratio (alpha theta : R) :
   0 < theta < PI -> 0 < alpha < 1 ->
   Un_cv (fun k => remaining_after (S k) alpha theta / remaining_after k alpha theta) (1 - alpha).

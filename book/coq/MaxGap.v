@@ -40,7 +40,8 @@ Proof.
 Qed.
 
 (** ng-max-gap. At a fixed theta in (0, pi) the slope of the gap by beta is 0 at beta = best_beta and at its
-    negative, and only there: the factors before the last are positive for beta >= 0. *)
+    negative, and only there: the quotient is positive; the two factors after it vanish at -best_beta and
+    best_beta. *)
 Theorem ng_max_gap_slope (b theta : R) :
   0 < theta < PI ->
   derivable_pt_lim (fun b => gap_in_tangents b (t theta)) b

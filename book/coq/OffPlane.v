@@ -37,8 +37,8 @@ Qed.
 (** ng-off-plane. For unit vectors h and h_A at the angle theta in (0, pi), C = 2 - 2 cos theta, and the
     weighted sums m, m_2 and kappa: the point is the sum of a vector in span {h, h_A} and of one that is
     orthogonal to both and has the squared length C (m_2 - m^2 - kappa^2); the squared length of the point is
-    1 - (m - m_2) C + 2 kappa sin theta. After normalising, the squared length of the off-plane part is the
-    quotient. *)
+    1 - (m - m_2) C + 2 kappa sin theta. If the point is not 0, the squared length of the off-plane part after
+    normalising is the quotient. *)
 Theorem ng_off_plane (d : nat) (h h_A alpha : nat -> R) (theta : R) :
   0 < theta < PI -> dot d h h = 1 -> dot d h_A h_A = 1 -> dot d h h_A = cos theta ->
   let C := 2 - 2 * cos theta in

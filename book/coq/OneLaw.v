@@ -4,7 +4,8 @@ From Coq Require Import Reals Lra.
 From Ngeodesic Require Import Definitions Preliminaries AngleLaw.
 Open Scope R_scope.
 
-(** The length of the tangent step: the chord point is [chord_x] times (1, eta). *)
+(** The signed length of the tangent step, where [chord_x] is not 0: the chord point is [chord_x] times
+    (1, eta). *)
 Definition eta (alpha theta : R) := chord_y alpha theta / chord_x alpha theta.
 
 (** ng-one-law. For real alpha, -pi < theta < pi and 1 - alpha + alpha cos theta > 0 the scalar step turns by
@@ -33,16 +34,17 @@ Proof.
   assert (0 < cos theta) by (apply cos_gt_0; lra). nra.
 Qed.
 
-(** ng-one-law. For the matched step eta = tan(f theta), for 0 < f < 1, 0 < theta < pi and
-    f theta < pi/2. *)
-Theorem ng_one_law_matched (f theta : R) :
-  0 < theta < PI -> 0 < f < 1 -> f * theta < PI / 2 -> eta (matching_alpha f theta) theta = tan (f * theta).
+(** ng-one-law. For 0 < theta < pi, 0 < f < 1 and f theta < pi/2 exactly one real alpha satisfies the
+    condition and has eta = tan(f theta): that of the matched step. *)
+Theorem ng_one_law_matched (alpha f theta : R) :
+  0 < theta < PI -> 0 < f < 1 -> f * theta < PI / 2 ->
+  0 < chord_x alpha theta /\ eta alpha theta = tan (f * theta) <-> alpha = matching_alpha f theta.
 Proof.
-  intros range inside acute.
-  assert (0 < f * theta < theta) by (split; nra).
-  assert (turn : phi (matching_alpha f theta) theta = f * theta).
-  { apply ng_matched_step; [assumption | apply Rabs_def1; lra | reflexivity]. }
-  destruct (ng_angle_law (matching_alpha f theta) theta) as (r & r_pos & X & Y); [lra |].
-  assert (0 < cos (f * theta)) by (apply cos_gt_0; lra).
-  unfold eta, tan. rewrite X, Y, turn. field. lra.
+  intros range inside acute. assert (0 < f * theta < theta) by (split; nra).
+  assert (small : Rabs ((1 - 2 * f) * theta) < PI) by (apply Rabs_def1; lra).
+  rewrite <- (ng_matched_step alpha f theta range small). split.
+  - intros [forward same]. rewrite ng_one_law, same by (assumption || lra). apply atan_tan. lra.
+  - intros turn. destruct (ng_angle_law alpha theta) as (r & r_pos & X & Y); [lra |].
+    assert (0 < cos (f * theta)) by (apply cos_gt_0; lra).
+    unfold eta, tan. rewrite X, Y, turn. split; [nra | field; lra].
 Qed.

@@ -24,8 +24,8 @@ Proof.
   - rewrite on, orthonormal, flat. ring.
 Qed.
 
-(** ng-arctan-law. For W^T W = sigma^2 I, O tangent at W with O^T O = I, of any size, sigma > 0 and real eta:
-    the Gram matrix of W - eta O is (sigma^2 + eta^2) I; so the retraction is the division
+(** ng-arctan-law. For tall matrices of any size, W^T W = sigma^2 I, O tangent at W with O^T O = I, sigma > 0
+    and real eta: the Gram matrix of W - eta O is (sigma^2 + eta^2) I; so the retraction is the division
     sigma (W - eta O)/sqrt(sigma^2 + eta^2), and this is W turned by phi = arctan(eta/sigma). *)
 Theorem ng_arctan_law (m n : nat) (sigma eta : R) (W O : matrix) (i j k : nat) :
   0 < sigma -> on_manifold m n sigma W -> on_manifold m n 1 O -> tangent m n W O ->

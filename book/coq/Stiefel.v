@@ -85,8 +85,8 @@ Proof.
   - rewrite sum_plus, sum_scale. unfold gram. ring.
 Qed.
 
-(** ng-tangent-projection. For W of any size with W^T W = sigma^2 I, sigma > 0, and every G, P(G) is tangent
-    at W. *)
+(** ng-tangent-projection. For tall W of any size with W^T W = sigma^2 I, sigma > 0, and every G, P(G) is
+    tangent at W. *)
 Theorem ng_tangent_projection (m n : nat) (sigma : R) (W G : matrix) :
   0 < sigma -> on_manifold m n sigma W -> tangent m n W (project m n sigma W G).
 Proof.
@@ -101,7 +101,8 @@ Proof.
   rewrite (gram_transpose m G W j k), (gram_transpose m G W k j). field.
 Qed.
 
-(** ng-tangent-projection. It is the identity on tangents, so projecting twice is projecting once. *)
+(** ng-tangent-projection. It is the identity on tangents, so projecting twice is projecting once. This needs
+    neither W^T W = sigma^2 I nor sigma > 0. *)
 Theorem ng_tangent_projection_fixes (m n : nat) (sigma : R) (W V : matrix) (i k : nat) :
   tangent m n W V -> (k < n)%nat -> project m n sigma W V i k = V i k.
 Proof.

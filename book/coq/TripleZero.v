@@ -40,7 +40,7 @@ Proof.
 Qed.
 
 (** ng-gap-integral. With the mean value theorem instead of the integral: for every real beta and t > 0 the
-    integral is t^3/3 divided by the denominator of the integrand at some c between 0 and t. *)
+    gap is beta (1 - beta^2) t^3/3 divided by the denominator of the integrand at some c between 0 and t. *)
 Theorem ng_gap_integral_mean (b s : R) :
   0 < s ->
   exists c, 0 < c < s
@@ -89,8 +89,8 @@ Proof.
   - intros [-> | [-> | ->]]; field.
 Qed.
 
-(** ng-triple-zero. In the words of the paper, which has 0 <= alpha <= 1: the step turns by alpha theta,
-    as the geodesic step does, if and only if alpha is 0, 1/2 or 1. *)
+(** ng-triple-zero. The same, without the gap: for every real alpha and 0 < theta < pi the step turns by alpha
+    theta, as the geodesic step does, if and only if alpha is 0, 1/2 or 1. *)
 Theorem ng_triple_zero_turn (alpha theta : R) :
   0 < theta < PI ->
   phi alpha theta = alpha * theta <-> alpha = 0 \/ alpha = 1 / 2 \/ alpha = 1.

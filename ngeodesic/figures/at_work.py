@@ -39,26 +39,24 @@ _BOTTOM = 1e-16  # what is smaller is rounding, and drawn here
 _Curves = Mapping[str, ArrayLike]
 
 
-def convergence(
-    along: Mapping[str, _Curves], gap: Mapping[str, _Curves], error: Mapping[str, _Curves], xlabel: str
-) -> BookFigure:
+def convergence(steps: ArrayLike, gap: Mapping[str, _Curves], error: Mapping[str, _Curves]) -> BookFigure:
     """Loss gap and subspace error of methods, side by side, one row a problem.
 
-    Each argument maps the problem's title to the methods' curves: `along` to what is drawn to the right, of
-    shape (n,), the others to runs of shape (runs, n), drawn as their median in a band from the least to the
-    largest.
+    `gap` and `error` map the problem's title to the methods' runs, of shape (runs, n) for `steps` of shape
+    (n,); they are drawn as their median in a band from the least to the largest.
     """
+    x = floats(steps)
     with style():
         figure = blank(0.9 + 2.15 * len(gap))
         figure.set_layout_engine("constrained", w_pad=0.06, h_pad=0.06)
         panels = figure.subplots(len(gap), 2, sharex=True, squeeze=False)
-        for (title, x), row in zip(along.items(), panels, strict=True):
+        for title, row in zip(gap, panels, strict=True):
             for ax, curves in zip(row, (gap[title], error[title]), strict=True):
                 for method, runs in curves.items():
                     _, colour, dash = _METHODS[method]
                     y = np.maximum(floats(runs), _BOTTOM)
-                    ax.plot(floats(x[method]), np.median(y, axis=0), color=colour, ls=dash, lw=2)
-                    ax.fill_between(floats(x[method]), y.min(0), y.max(0), color=colour, alpha=0.15, lw=0)
+                    ax.plot(x, np.median(y, axis=0), color=colour, ls=dash, lw=2)
+                    ax.fill_between(x, y.min(0), y.max(0), color=colour, alpha=0.15, lw=0)
             row[0].set_title(title, loc="left")
         axes = (("loss gap", _BOTTOM, 5), ("subspace error", 1e-9, 3))
         for column, (name, bottom, apart) in zip(panels.T, axes, strict=True):
@@ -67,7 +65,7 @@ def convergence(
                 ax.yaxis.set_major_locator(FixedLocator((10.0 ** np.arange(-15, 1, apart)).tolist()))
                 ax.yaxis.set_minor_locator(NullLocator())
         for ax in panels[-1]:
-            ax.set_xlabel(xlabel)
+            ax.set_xlabel("steps")
         _legend(figure, list(next(iter(gap.values()))))
     return figure
 
