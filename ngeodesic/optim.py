@@ -30,7 +30,7 @@ import array_api_compat.torch as xp
 
 from ngeodesic._arrays import as_index, balanced, choose, epsilon, own_epsilon
 from ngeodesic.polar import COEFFICIENTS, iterate, iterate_small, polar_by_products, polar_factor
-from ngeodesic.stiefel import relative_gram_defect, rounding_defect, sigma, tangent_part
+from ngeodesic.stiefel import SCALE_MODES, relative_gram_defect, rounding_defect, sigma, tangent_part
 
 __all__ = ["Spel"]
 
@@ -54,7 +54,6 @@ _DECAY: dict[str, Callable[[float, float], float]] = {
 """By how much of itself the weight shrinks before the step, for each weight_decay_method."""
 
 _PRECISIONS = dict.fromkeys(("highest", "high", "medium"))
-_SCALE_MODES = dict.fromkeys(("unit_spectral_norm", "unit_rms_to_rms_norm"))
 
 
 class Spel(Optimizer):
@@ -430,7 +429,7 @@ def _check_options(group: dict[str, Any]) -> None:
     for name in ("nesterov", "error_if_nonfinite"):
         if not isinstance(group[name], bool):
             raise TypeError(f"{name} must be True or False: got {group[name]!r}")
-    choose("scale_mode", group["scale_mode"], _SCALE_MODES)
+    choose("scale_mode", group["scale_mode"], SCALE_MODES)
     choose("coefficient_type", group["coefficient_type"], _DIRECTIONS)
     choose("fp32_matmul_prec", group["fp32_matmul_prec"], _PRECISIONS)
     method = group["weight_decay_method"]

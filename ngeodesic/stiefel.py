@@ -56,7 +56,7 @@ __all__ = [
     "tangency_defect",
 ]
 
-_SCALE_MODES = {
+SCALE_MODES = {
     "unit_spectral_norm": lambda m, n: 1.0,
     "unit_rms_to_rms_norm": lambda m, n: math.sqrt(m / n),
 }
@@ -90,7 +90,7 @@ def sigma(shape: tuple[int, ...], scale_mode: str) -> float:
     TypeError
         A shape that does not hold integers, a scale mode that is no string.
     """
-    radius = choose("scale_mode", scale_mode, _SCALE_MODES)
+    radius = choose("scale_mode", scale_mode, SCALE_MODES)
     return float(radius(*_sizes(shape)[-2:]))
 
 

@@ -10,6 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.linalg
+from stiefel_grid import MODES, SHAPES, SMALL
 
 from ngeodesic.polar import msign
 from ngeodesic.spel import direction, gaussian_tangency_defect, rotation_angle, spel_step
@@ -23,24 +24,6 @@ from ngeodesic.stiefel import (
 )
 
 REASON = "torch is an optional extra"
-MODES = ("unit_spectral_norm", "unit_rms_to_rms_norm")
-SHAPES = [
-    (1, 1),
-    (8, 1),
-    (1, 8),
-    (5, 7),
-    (7, 5),
-    (33, 65),
-    (65, 33),
-    (64, 64),
-    (33, 33),
-    (127, 257),
-    (127, 127),
-    (256, 256),
-    (300, 256),
-    (256, 400),
-]
-SMALL = [shape for shape in SHAPES if max(shape) <= 65]
 BOUND = {np.float64: 1e-13, np.float32: 1e-6}
 every_shape = pytest.mark.parametrize("shape", SHAPES, ids=str)
 every_mode = pytest.mark.parametrize("mode", MODES)

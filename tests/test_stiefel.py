@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.integrate
 import scipy.linalg
+from stiefel_grid import MODES, SHAPES, SMALL
 
 from ngeodesic.stiefel import (
     exp,
@@ -23,25 +24,6 @@ from ngeodesic.stiefel import (
 
 REASON = "torch is an optional extra"
 EPS = {np.float64: float(np.finfo(np.float64).eps), np.float32: float(np.finfo(np.float32).eps)}
-MODES = ("unit_spectral_norm", "unit_rms_to_rms_norm")
-SHAPES = [
-    (1, 1),
-    (8, 1),
-    (1, 8),
-    (5, 7),
-    (7, 5),
-    (33, 65),
-    (65, 33),
-    (64, 64),
-    (33, 33),
-    (127, 257),
-    (257, 127),
-    (127, 127),
-    (256, 256),
-    (300, 256),
-    (256, 400),
-]
-SMALL = [shape for shape in SHAPES if max(shape) <= 65]
 DTYPES = [np.float64, np.float32]
 METRICS = ("euclidean", "canonical")
 every_shape = pytest.mark.parametrize("shape", SHAPES, ids=str)
