@@ -61,6 +61,8 @@ def as_floats(**named: Any) -> Floats:
     ValueError
         A list that is not rectangular.
     """
+    if (plain := _plain_floats(named)) is not None:
+        return plain
     scalars = {n: v for n, v in named.items() if isinstance(v, numbers.Real) and not isinstance(v, bool)}
     strong = {n: _as_array(n, v) for n, v in named.items() if n not in scalars}
     if not strong:
@@ -85,12 +87,29 @@ def as_floats(**named: Any) -> Floats:
         for n, v in named.items()
     )
 
-    def restore(result: Array) -> Array:
-        if array_api_compat.is_numpy_namespace(xp):
-            return np.asarray(result, dtype=out)[()]
-        return xp.astype(result, out, copy=False)
+    if array_api_compat.is_numpy_namespace(xp):
+        return Floats(xp, arrays, _to_numpy(out))
+    return Floats(xp, arrays, lambda result: xp.astype(result, out, copy=False))
 
-    return Floats(xp, arrays, restore)
+
+def _plain_floats(named: dict[str, Any]) -> Floats | None:
+    """Return `as_floats` of NumPy arrays of float64 or float32, which need no change; None for others.
+
+    It is not only for small arrays: after a large product the interpreter itself has left the cache.
+    """
+    arrays = tuple(named.values())
+    if not all(type(array) is np.ndarray and array.dtype == arrays[0].dtype for array in arrays):
+        return None
+    dtype = arrays[0].dtype
+    return Floats(_NUMPY, arrays, _to_numpy(dtype)) if dtype in (np.float64, np.float32) else None
+
+
+_NUMPY = array_api_compat.array_namespace(np.empty(0))
+
+
+@cache
+def _to_numpy(dtype: Any) -> Callable[[Array], Array]:
+    return lambda result: np.asarray(result, dtype=dtype)[()]
 
 
 def broadcast(xp: Any, **named: Array) -> tuple[Array, ...]:
@@ -334,25 +353,18 @@ def balanced(xp: Any, x: Array) -> tuple[Array, Array]:
     return _over_power_of_two(xp, x, xp.where(xp.isfinite(largest), largest, xp.nan))
 
 
-def symmetric(xp: Any, x: Array, factor: float) -> Array:
-    """Return factor (x + x^T) of square matrices; NumPy may write it into x, which no one else may need."""
-    if x.shape[-1] <= 256 or not array_api_compat.is_numpy_namespace(xp):
-        x = x + x.mT
-        x *= factor
-        return x
-    for i in range(0, x.shape[-1], 64):  # blocks, in which a transposed reading stays in the cache
-        for j in range(i, x.shape[-1], 64):
-            rows, columns = slice(i, i + 64), slice(j, j + 64)
-            block = x[..., rows, columns] + x[..., columns, rows].mT
-            block *= factor
-            x[..., rows, columns] = block
-            x[..., columns, rows] = block.mT
-    return x
-
-
-def times(x: Array, y: Array, wide: bool) -> Array:
-    """Return x @ y in the memory order of x, which is a transposed one if `matrices` found wide matrices."""
-    return (y.mT @ x.mT).mT if wide else x @ y
+def symmetric_product(xp: Any, x: Array, y: Array, factor: float) -> Array:
+    """Return factor (x^T y + y^T x) of matrices."""
+    if array_api_compat.is_numpy_namespace(xp):
+        # longer rows: with a power of two of bytes from row to row, reading along a column misses the cache
+        shape = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+        n = x.shape[-1]
+        product = np.matmul(x.mT, y, out=np.empty((*shape, n, n + 16), dtype=x.dtype)[..., :n])
+    else:
+        product = x.mT @ y
+    result = product + product.mT
+    result *= factor
+    return result
 
 
 def identity(xp: Any, x: Array) -> Array:
@@ -378,7 +390,7 @@ def plus_product(xp: Any, C: Array, A: Array, B: Array, *, beta: float = 1.0, al
         if transposed:
             return xp.addmm(C.mT, B.mT, A.mT, beta=beta, alpha=alpha).mT
         return xp.addmm(C, A, B, beta=beta, alpha=alpha)
-    product = times(A, B, transposed)
+    product = (B.mT @ A.mT).mT if transposed else A @ B
     if alpha != 1:
         product *= alpha
     if beta != 0:
@@ -393,11 +405,11 @@ def plus_symmetric(
 
     Four panels below the diagonal are computed, the rest is copied from them.
     """
-    n = A.shape[-2]
-    panel = max(128, 64 * math.ceil(n / 256))
-    if panel >= n or wants_gradient(A) or not _is_torch_matrix(xp, A, B):
+    n, k = A.shape[-2:]
+    if n * n * k < 2**25 or wants_gradient(A) or not _is_torch_matrix(xp, A, B):
         return A @ B if C is None else plus_product(xp, C, A, B, beta=beta, alpha=alpha)
-    result = xp.empty((n, n), dtype=A.dtype, device=A.device)
+    panel = max(128, 64 * math.ceil(n / 256))
+    result = xp.empty((n, n + 16), dtype=A.dtype, device=A.device)[:, :n]  # longer rows: `symmetric_product`
     C, beta, alpha = (result, 0.0, 1.0) if C is None else (C, beta, alpha)
     for start in range(0, n, panel):
         stop = min(start + panel, n)

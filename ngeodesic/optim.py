@@ -265,8 +265,8 @@ class Spel(Optimizer):
         if lr == 0:
             self._momentum(p, group)
             return
-        W, wide = _whole(p), p.shape[0] < p.shape[1]
-        X = _direction(W, _whole(self._momentum(p, group)), radius, wide, own_epsilon(p), group)
+        W = _whole(p)
+        X = _direction(W, _whole(self._momentum(p, group)), radius, own_epsilon(p), group)
         if X is None:
             return
         X *= -lr / radius
@@ -298,15 +298,13 @@ class _Task(NamedTuple):
     group: dict[str, Any]
 
 
-def _direction(
-    W: Tensor, M: Tensor, radius: float, wide: bool, eps: float, group: dict[str, Any]
-) -> Tensor | None:
+def _direction(W: Tensor, M: Tensor, radius: float, eps: float, group: dict[str, Any]) -> Tensor | None:
     """Return an approximation of msign(P(M)) for tall matrices, None where P(M) is 0 to rounding."""
     size = float(torch.linalg.vector_norm(M))
     if not 1e-15 < size < 1e15:
         M, _ = balanced(xp, M)
         size = float(torch.linalg.vector_norm(M))
-    P = tangent_part(xp, W, M, radius, wide)
+    P = tangent_part(xp, W, M, radius)
     del M
     noise = max(32 * epsilon(xp, P), eps) * size
     length = float(torch.linalg.vector_norm(P))

@@ -86,16 +86,16 @@ def direction(W: Array, M: Array, *, sigma: float = 1.0) -> Array:
     tolerance = own_epsilon(W) ** 0.5
     xp, (W, M), restore = as_floats(W=W, M=M)
     (W, M), wide = matrices(W=W, M=M)
-    result = _direction(xp, W, M, radius, tolerance, wide)
+    result = _direction(xp, W, M, radius, tolerance)
     return restore(result.mT if wide else result)
 
 
-def _direction(xp: Any, W: Array, M: Array, radius: float, tolerance: float, wide: bool) -> Array:
+def _direction(xp: Any, W: Array, M: Array, radius: float, tolerance: float) -> Array:
     defect = relative_gram_defect(xp, W, radius)
     refuse_off_manifold(xp, defect, tolerance, radius)
     M, _ = balanced(xp, M)
     noise = (8 * epsilon(xp, M) + 2 * defect) * frobenius(xp, M)
-    return polar_factor(xp, tangent_part(xp, W, M, radius, wide), noise)[0]
+    return polar_factor(xp, tangent_part(xp, W, M, radius), noise)[0]
 
 
 @silent
@@ -143,7 +143,7 @@ def spel_step(W: Array, M: Array, lr: Array, *, scale_mode: str = "unit_spectral
     (W, M), wide = matrices(W=W, M=M)
     radius = sigma_of(shape[-2:], scale_mode)
     broadcast_shape(**shapes)
-    move = -lr[..., None, None] * _direction(xp, W, M, radius, tolerance, wide)
+    move = -lr[..., None, None] * _direction(xp, W, M, radius, tolerance)
     point = retraction(xp, W, move, radius, rounding)
     return restore(point.mT if wide else point)
 

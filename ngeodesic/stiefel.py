@@ -38,10 +38,10 @@ from ngeodesic._arrays import (
     largest,
     matrices,
     own_epsilon,
+    plus_product,
     refuse_matrix,
     silent,
-    symmetric,
-    times,
+    symmetric_product,
     wants_gradient,
 )
 from ngeodesic.polar import msign, near_polar, polar_factor
@@ -151,9 +151,8 @@ def project_tangent(W: Array, G: Array, *, sigma: float = 1.0) -> Array:
     xp, (W, G), restore = as_floats(W=W, G=G)
     (W, G), wide = matrices(W=W, G=G)
     w = _over(W, radius)
-    defect = _infinite(xp, _probed_defect(xp, constant(w)), W)
-    refuse_off_manifold(xp, defect, 2 * tolerance, radius)
-    tangent = tangent_part(xp, w, G, 1.0, wide)
+    _refuse_by_probe(xp, W, constant(w), 2 * tolerance, radius)
+    tangent = tangent_part(xp, w, G, 1.0)
     return restore(tangent.mT if wide else tangent)
 
 
@@ -161,26 +160,30 @@ def _over(W: Array, radius: float) -> Array:
     return W if radius == 1 else W / radius
 
 
-def _probed_defect(xp: Any, w: Array) -> Array:
-    """Return an estimate of `relative_gram_defect` for sigma = 1, see `project_tangent`."""
-    probe = xp.asarray(_probe(w.shape[-1]), dtype=w.dtype, device=array_api_compat.device(w))
+def _refuse_by_probe(xp: Any, W: Array, w: Array, tolerance: float, radius: float) -> None:
+    """Raise the ValueError of `refuse_off_manifold` by one vector, for W and w = W / sigma."""
+    numbers, length = _probe(w.shape[-1])
+    probe = xp.asarray(numbers, dtype=w.dtype, device=array_api_compat.device(w))
     error = w.mT @ (w @ probe) - probe
-    worst = xp.max(xp.abs(error / probe), axis=-2, keepdims=True)
-    return xp.where(worst > 0.25, worst, frobenius(xp, error) / frobenius(xp, probe))
+    defect = frobenius(xp, error) / length
+    # an entry of E p is at most |E p|, and one of p at least 1 and at most 2
+    if not xp.all(defect <= min(tolerance, 0.125 / math.sqrt(w.shape[-1]))):
+        worst = xp.max(xp.abs(error / probe), axis=-2, keepdims=True)
+        defect = _infinite(xp, xp.where(worst > 0.25, worst, defect), W)
+        refuse_off_manifold(xp, defect, tolerance, radius)
 
 
 @cache
-def _probe(n: int) -> Array:
+def _probe(n: int) -> tuple[Array, float]:
     numbers = np.random.default_rng(0).uniform(-1, 1, (n, 1))
-    return numbers + np.copysign(1, numbers)
+    numbers += np.copysign(1, numbers)
+    return numbers, float(np.linalg.norm(numbers))
 
 
-def tangent_part(xp: Any, W: Array, G: Array, radius: float, wide: bool) -> Array:
+def tangent_part(xp: Any, W: Array, G: Array, radius: float) -> Array:
     """`project_tangent` of tall matrices, unchecked."""
     w = _over(W, radius)  # first, so that no product leaves the range of G
-    tangent = times(w, symmetric(xp, w.mT @ G, -0.5), wide)
-    tangent += G
-    return tangent
+    return plus_product(xp, G, w, symmetric_product(xp, w, G, -0.5))
 
 
 def relative_gram_defect(xp: Any, W: Array, radius: float) -> Array:
@@ -366,7 +369,7 @@ def _refuse_vectors(xp: Any, w: Array, v: Array, radius: float, tolerance: float
     limit = 0.01 / epsilon(xp, v)
     problem = f"V must have a Frobenius norm of at most 0.01 sigma / eps = {limit * radius:.3g}"
     refuse_matrix(xp, size > limit, problem, size * radius)
-    off = frobenius(xp, symmetric(xp, w.mT @ v, 0.5)) / xp.where(size > 1, size, 1.0)
+    off = frobenius(xp, symmetric_product(xp, w, v, 0.5)) / xp.where(size > 1, size, 1.0)
     problem = (
         f"V must be tangent at W (project_tangent makes it so), |sym(W^T V)|_F over sigma max(sigma, |V|_F) "
         f"at most {tolerance:.2g}"
@@ -469,7 +472,7 @@ def tangency_defect(W: Array, V: Array) -> Array:
     (W, V), _ = matrices(W=W, V=V)
     (W, _), (V, _) = balanced(xp, W), balanced(xp, V)
     size = frobenius(xp, W) * frobenius(xp, V) / math.sqrt(W.shape[-1])
-    defect = frobenius(xp, symmetric(xp, W.mT @ V, 0.5)) / xp.where(size == 0, 1.0, size)
+    defect = frobenius(xp, symmetric_product(xp, W, V, 0.5)) / xp.where(size == 0, 1.0, size)
     return restore(defect[..., 0, 0])
 
 

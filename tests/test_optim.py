@@ -141,7 +141,7 @@ def test_one_step_of_the_other_library_but_for_the_projection(
     monkeypatch: pytest.MonkeyPatch, method: str, nesterov: bool
 ) -> None:
     # with the raw momentum in place of its tangent part: Emerging-Optimizers' formula, its msign exact
-    monkeypatch.setattr(optim, "tangent_part", lambda xp, W, G, radius, wide: G.clone())
+    monkeypatch.setattr(optim, "tangent_part", lambda xp, W, G, radius: G.clone())
     lr, mu, decay = 0.1, 0.9, 0.05
     for shape in ((8, 8), (12, 5), (5, 12)):
         p = point(*shape, dtype=torch.float64)
