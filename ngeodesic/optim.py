@@ -1,7 +1,8 @@
 """`Spel`: a torch optimizer that keeps weight matrices on the Stiefel manifold of radius sigma.
 
 The names and meanings of the arguments are those of the optimizer of the same name in NVIDIA-NeMo's
-Emerging-Optimizers, so that a script runs with the import changed. The steps differ: the momentum is
+Emerging-Optimizers (as of its version 0.5.0a0), so that a script runs with the import changed. The steps
+differ: the momentum is
 projected onto the tangent space first, and the retraction ends on the manifold to working precision.
 
 References
@@ -49,10 +50,11 @@ _DECAY: dict[str, Callable[[float, float], float]] = {
     "decoupled": lambda lr, decay: lr * decay,
     "independent": lambda lr, decay: decay,
     "l2": lambda lr, decay: 0.0,
-    "palm": lambda lr, decay: lr * lr * decay,
+    "palm": lambda lr, decay: lr * (lr * decay),
 }
 """By how much of itself the weight shrinks before the step, for each weight_decay_method."""
 
+_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _PRECISIONS = dict.fromkeys(("highest", "high", "medium"))
 
 
@@ -73,8 +75,9 @@ class Spel(Optimizer):
         orthogonal columns, wide ones orthogonal rows. Biases, gains and embeddings belong to another
         optimizer.
     lr
-        The learning rate, >= 0: a number or a tensor of one entry. If the direction is tangent, a step turns
-        W by arctan(lr / sigma).
+        The learning rate, >= 0: a number or a tensor of one entry. If the direction is tangent and has full
+        rank, a step turns W by arctan(lr / sigma). At most 0.01 / eps times sigma (1 - lr weight_decay), with
+        eps of float64, or of float32 for all smaller types: rounding would leave less than two digits of W.
     momentum
         In [0, 1): the share of the old in the moving average.
     weight_decay
@@ -96,7 +99,8 @@ class Spel(Optimizer):
     fp32_matmul_prec
         "highest", "high" or "medium": the precision that torch may use in these steps for products in float32
         (``torch.set_float32_matmul_precision``). The projection and the retraction use "highest". Where the
-        program sets ``torch.backends.*.fp32_precision`` itself, that holds for all.
+        program sets ``torch.backends.*.fp32_precision`` itself, that holds for all. torch has one precision
+        for the whole process: if it is not "highest" throughout, only one thread at a time may make steps.
     error_if_nonfinite
         Whether NaN or infinity in a gradient raises. If not, it spreads.
 
@@ -106,12 +110,15 @@ class Spel(Optimizer):
     ------
     ValueError
         At construction and by ``add_param_group``: a parameter that is no matrix, an option out of its range.
-        By ``step``, before any weight or momentum is changed: NaN or infinity in a gradient; an option out of
-        its range, among them lr weight_decay >= 1 (weight_decay >= 1, lr^2 weight_decay >= 1), with which the
-        weight would change its sign; a weight without full rank, which has no nearest point on the manifold
-        (other weights may have been retracted by then). The message names the parameter.
+        By ``step``, before any weight or momentum is changed: NaN or infinity in a gradient, a weight or a
+        loaded momentum; one of another shape or device than its parameter; an option out of its range, among
+        them lr weight_decay >= 1 (weight_decay >= 1, lr^2 weight_decay >= 1), with which the weight would
+        change its sign; a weight without full rank, which has no nearest point on the manifold (other weights
+        may have been retracted by then). The message names the parameter. Only what a step itself makes comes
+        later: a weight minus the step without full rank, or that overflows.
     TypeError
-        A parameter that is not of a real floating type; an option or a gradient of the wrong kind.
+        A parameter that is not of float16, bfloat16, float32 or float64; an option, a gradient or a momentum
+        of the wrong kind.
 
     Notes
     -----
@@ -120,11 +127,15 @@ class Spel(Optimizer):
     type for smaller types, counts as 0.
 
     A weight off the manifold, by more than ``stiefel.retract`` takes for rounding, is brought onto it by the
-    first step that moves it. Neither construction nor ``load_state_dict`` changes a weight.
+    first step that moves it, and again after others have changed it, or its scale_mode. Changes are seen by
+    torch's count of operations in place, so not if they are made in place in ``p.data``: then only the
+    retraction at the end of the step brings it back. Neither construction nor ``load_state_dict`` changes a
+    weight.
 
-    Accuracy: Gram defect at most 1e-6 in float32 and 1e-13 in float64 after any number of steps, whatever the
-    direction and lr. float16 and bfloat16 are computed in float32 and rounded: their weights are on the
-    manifold within their rounding, and move only if lr / sigma is not far below it, 1e-3 and 1e-2.
+    Accuracy: ``stiefel.gram_defect`` at most 1e-6 in float32 and 1e-13 in float64 after any number of steps,
+    whatever the direction and lr; a single entry of W^T W / sigma^2 - I may be several times that. float16
+    and bfloat16 are computed in float32 and rounded: their weights are on the manifold within their rounding,
+    and move only if lr / sigma is not far below it, 1e-3 and 1e-2.
 
     The retraction is by Newton-Schulz from the weight itself, whose singular values are near sigma: one step
     in most cases, of a degree that follows from a bound on their distance. The direction is as good as its
@@ -160,7 +171,7 @@ class Spel(Optimizer):
         fp32_matmul_prec: str = "highest",
         error_if_nonfinite: bool = True,
     ) -> None:
-        self._settled: set[Tensor] = set()
+        self._seen: dict[Tensor, Any] = {}
         options = {
             "lr": lr,
             "momentum": momentum,
@@ -178,7 +189,7 @@ class Spel(Optimizer):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self._settled = set()
+        self._seen = {}
         for group in self.param_groups:  # saved by the optimizer of the same name, a group lacks some options
             for name, value in self.defaults.items():
                 group.setdefault(name, value)
@@ -186,10 +197,14 @@ class Spel(Optimizer):
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add a group, whose parameters and options are checked as at construction."""
         super().add_param_group(param_group)
+        index = len(self.param_groups) - 1
+        seen: dict[Tensor, str] = {}
         try:
-            _check_options(param_group)
-            for name, p in _named(param_group, len(self.param_groups) - 1):
+            _check_options(param_group, f"group {index}: ")
+            for name, p in _named(param_group, index):
                 _check_parameter(name, p)
+                if seen.setdefault(p, name) != name:
+                    raise ValueError(f"{name} must not be the same tensor as {seen[p]}")
         except (TypeError, ValueError):
             self.param_groups.pop()
             raise
@@ -213,38 +228,57 @@ class Spel(Optimizer):
                 loss = closure()
         tasks = []
         for index, group in enumerate(self.param_groups):
-            _check_options(group)
+            _check_options(group, f"group {index}: ")
             tasks += [_Task(name, p, group) for name, p in _named(group, index) if p.grad is not None]
         with torch.no_grad(), _float32_products("highest"), ExitStack() as stack:
             for kind in {p.device.type for _, p, _ in tasks}:  # a step rounds nothing to a smaller type
                 stack.enter_context(torch.autocast(kind, enabled=False))
-            moving = self._check_gradients(tasks)
-            for task, moves in zip(tasks, moving, strict=True):
-                if moves:
+            for task, unsettled in zip(tasks, self._check(tasks), strict=True):
+                if unsettled:
                     self._settle(task)
             for task in tasks:
                 self._update(task)
+                if task.p in self._seen:
+                    self._seen[task.p] = self._marks(task)
         return loss
 
-    def _check_gradients(self, tasks: list[_Task]) -> list[bool]:
-        """Refuse gradients that are not finite; return which parameters may be off the manifold and move."""
-        flags = []
-        for name, p, group in tasks:
-            if p.grad.layout is not torch.strided:
-                raise TypeError(f"{name}: the gradient must be dense: got layout {p.grad.layout}")
-            grad = _local(p.grad)
-            bad = group["error_if_nonfinite"] and not _is_finite(grad)
-            moves = p not in self._settled and float(group["lr"]) != 0
+    def _check(self, tasks: list[_Task]) -> list[bool]:
+        """Refuse what no step can be made with; return which weights move and may be off the manifold."""
+        problems, flags = [], []
+        for task in tasks:
+            name, p, group = task
+            problem, changed = None, self._seen.get(p) != self._marks(task)
+            if changed:
+                self._seen.pop(p, None)
+            loaded = self.state.get(p, {}).get("momentum_buffer")
+            try:
+                _check_size(name, p, group)
+                _check_fit(name, "gradient", p.grad, p)
+                if changed and loaded is not None:
+                    _check_fit(name, "momentum_buffer", loaded, p)
+                if group["error_if_nonfinite"]:
+                    _check_finite(name, "gradient", p.grad)
+                    if changed and loaded is not None:
+                        _check_finite(name, "momentum_buffer", loaded)
+            except (TypeError, ValueError) as error:
+                problem = error
+            moves = changed and problem is None and float(group["lr"]) != 0
             if moves and not (group["weight_decay_method"] == "l2" and group["weight_decay"] != 0):
-                moves = any(bool(x.any()) for x in (grad, *map(_local, self.state.get(p, {}).values())))
-            flags.append((bad, moves))
+                moves = any(bool(_local(x).any()) for x in (p.grad, loaded) if x is not None)
+            problems.append(problem)
+            flags.append((problem is not None, moves))
         flags = _agreed(tasks, flags)
-        for (name, *_), (bad, _) in zip(tasks, flags, strict=True):
-            if bad:
-                raise ValueError(
-                    f"{name}: the gradient must be finite: got NaN or infinity; nothing is changed"
-                )
+        for task, problem, (refused, _) in zip(tasks, problems, flags, strict=True):
+            if refused:
+                raise problem or ValueError(f"{task.name}: refused by another process; nothing is changed")
         return [moves for _, moves in flags]
+
+    def _marks(self, task: _Task) -> Any:
+        """Return what differs after others than `step` have changed a weight or its momentum."""
+        held = (task.p, *self.state.get(task.p, {}).values())
+        tensors = (_local(x) for x in held if isinstance(x, torch.Tensor))
+        dense = [(x.data_ptr(), x._version) for x in tensors if x.layout is torch.strided]
+        return task.group["scale_mode"], dense
 
     def _settle(self, task: _Task) -> None:
         """Bring a weight that is off the manifold onto it."""
@@ -257,37 +291,43 @@ class Spel(Optimizer):
             if group["error_if_nonfinite"] and not _is_finite(point):
                 raise ValueError(f"{name} must be finite: got NaN or infinity")
             _store(p, point, radius)
-        self._settled.add(p)
+        self._seen[p] = None
 
     def _update(self, task: _Task) -> None:
         name, p, group = task
         lr, radius = float(group["lr"]), sigma(tuple(p.shape), group["scale_mode"])
-        if lr == 0:
-            self._momentum(p, group)
-            return
-        W = _whole(p)
-        X = _direction(W, _whole(self._momentum(p, group)), radius, own_epsilon(p), group)
-        if X is None:
-            return
-        X *= -lr / radius
-        X.add_(W, alpha=(1 - _DECAY[group["weight_decay_method"]](lr, group["weight_decay"])) / radius)
-        held = [X]
-        del X
-        point = polar_by_products(xp, held.pop())  # no one else holds it: freed once it has a successor
-        if point is None:
-            raise ValueError(f"{name}: the weight minus lr = {lr} times the direction must have full rank")
-        _store(p, point, radius)
-
-    def _momentum(self, p: Tensor, group: dict[str, Any]) -> Tensor:
-        """Update the moving average of the gradients and return what the step follows, like p."""
-        state, mu = self.state[p], group["momentum"]
+        state = self.state[p]
         if "momentum_buffer" not in state:
             state["momentum_buffer"] = torch.zeros_like(p)
-        buffer, grad = _local(state["momentum_buffer"]), _local(_placed_as(p, p.grad))
-        if group["weight_decay_method"] == "l2" and group["weight_decay"] != 0:
-            grad = grad.add(_local(p), alpha=group["weight_decay"])
-        buffer.lerp_(grad, 1 - mu)
-        return _sharded_as(p, grad.lerp(buffer, mu)) if group["nesterov"] else state["momentum_buffer"]
+        _local(state["momentum_buffer"]).lerp_(_gradient(p, group), 1 - group["momentum"])
+        held = [self._moved(task, lr, radius)] if lr != 0 else [None]
+        if held[0] is None:
+            return
+        point = polar_by_products(xp, held.pop())  # no one else holds it: freed once it has a successor
+        if point is None:  # so large an lr that its digits do not suffice
+            point, lost = polar_factor(xp, self._moved(task, lr, radius))
+            if not bool(lost.isnan()):
+                raise ValueError(
+                    f"{name}: the weight minus lr = {lr} times the direction must have full rank"
+                )
+        _store(p, point, radius)
+
+    def _moved(self, task: _Task, lr: float, radius: float) -> Tensor | None:
+        """Return the weight after the step and before the retraction, over sigma; None if it stays."""
+        name, p, group = task
+        W = _whole(p)  # no one but _direction holds the momentum
+        X = _direction(name, W, _whole(self._momentum(p, group)), radius, own_epsilon(p), group)
+        if X is None:
+            return None
+        X *= -lr / radius
+        return X.add_(W, alpha=(1 - _DECAY[group["weight_decay_method"]](lr, group["weight_decay"])) / radius)
+
+    def _momentum(self, p: Tensor, group: dict[str, Any]) -> Tensor:
+        """Return what the step follows, like p."""
+        buffer = self.state[p]["momentum_buffer"]
+        if not group["nesterov"]:
+            return buffer
+        return _sharded_as(p, _gradient(p, group).lerp(_local(buffer), group["momentum"]))
 
 
 class _Task(NamedTuple):
@@ -298,7 +338,17 @@ class _Task(NamedTuple):
     group: dict[str, Any]
 
 
-def _direction(W: Tensor, M: Tensor, radius: float, eps: float, group: dict[str, Any]) -> Tensor | None:
+def _gradient(p: Tensor, group: dict[str, Any]) -> Tensor:
+    """Return the gradient, with an l2 decay, on this process."""
+    grad = _local(_placed_as(p, p.grad))
+    if group["weight_decay_method"] == "l2" and group["weight_decay"] != 0:
+        grad = grad.add(_local(p), alpha=group["weight_decay"])
+    return grad
+
+
+def _direction(
+    name: str, W: Tensor, M: Tensor, radius: float, eps: float, group: dict[str, Any]
+) -> Tensor | None:
     """Return an approximation of msign(P(M)) for tall matrices, None where P(M) is 0 to rounding."""
     size = float(torch.linalg.vector_norm(M))
     if not 1e-15 < size < 1e15:
@@ -308,6 +358,8 @@ def _direction(W: Tensor, M: Tensor, radius: float, eps: float, group: dict[str,
     del M
     noise = max(32 * epsilon(xp, P), eps) * size
     length = float(torch.linalg.vector_norm(P))
+    if group["error_if_nonfinite"] and not math.isfinite(length):
+        raise ValueError(f"{name}: the weight and its momentum must be finite")
     if length <= noise:
         return None
     coefficients = _DIRECTIONS[group["coefficient_type"]]
@@ -337,9 +389,14 @@ def _float32_products(precision: str) -> Iterator[None]:
         torch.set_float32_matmul_precision(before)
 
 
+def _work_type(x: Tensor) -> Any:
+    return torch.float64 if x.dtype == torch.float64 else torch.float32
+
+
 def _is_finite(x: Tensor) -> bool:
-    dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
-    norm = float(torch.linalg.vector_norm(x, dtype=dtype))  # ten times faster than to look at every entry
+    norm = float(
+        torch.linalg.vector_norm(x, dtype=_work_type(x))
+    )  # ten times faster than to look at every entry
     return math.isfinite(norm) or bool(torch.isfinite(x).all())
 
 
@@ -372,8 +429,7 @@ def _whole(x: Tensor) -> Tensor:
     """Return the whole matrix, tall, in float32 or float64."""
     x = x.detach()
     x = x.full_tensor() if _is_sharded(x) else x
-    x = x.mT if x.shape[0] < x.shape[1] else x
-    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+    return (x.mT if x.shape[0] < x.shape[1] else x).to(_work_type(x))
 
 
 def _store(p: Tensor, point: Tensor, radius: float) -> None:
@@ -412,13 +468,54 @@ def _named(group: dict[str, Any], index: int) -> list[tuple[str, Tensor]]:
 
 
 def _check_parameter(name: str, p: Tensor) -> None:
-    if not p.is_floating_point() or p.layout is not torch.strided:
+    if p.dtype not in _TYPES or p.layout is not torch.strided:
         raise TypeError(f"{name} must be a dense tensor of a real floating type: got {p.dtype}, {p.layout}")
     if p.ndim != 2 or 0 in p.shape:
         raise ValueError(f"{name} must be a matrix, with rows and columns: got shape {tuple(p.shape)}")
+    if any(step == 0 and size > 1 for step, size in zip(p.stride(), p.shape, strict=True)):
+        raise ValueError(f"{name} must have entries of its own: got an expanded tensor, strides {p.stride()}")
 
 
-def _check_options(group: dict[str, Any]) -> None:
+def _check_fit(name: str, what: str, x: Any, p: Tensor) -> None:
+    if not isinstance(x, torch.Tensor) or x.layout is not torch.strided:
+        kind = x.layout if isinstance(x, torch.Tensor) else type(x).__name__
+        raise TypeError(f"{name}: the {what} must be a dense tensor: got {kind}; nothing is changed")
+    for of in ("dtype", "shape", "device"):
+        if getattr(x, of) != getattr(p, of):
+            kind = TypeError if of == "dtype" else ValueError
+            raise kind(
+                f"{name}: the {what} must have the {of} {getattr(p, of)} of the parameter: got "
+                f"{getattr(x, of)}; nothing is changed"
+            )
+    if _is_sharded(x) != _is_sharded(p):
+        raise TypeError(f"{name}: the {what} must be a DTensor if the parameter is; nothing is changed")
+
+
+def _check_finite(name: str, what: str, x: Tensor) -> None:
+    if not _is_finite(_local(x)):
+        raise ValueError(f"{name}: the {what} must be finite: got NaN or infinity; nothing is changed")
+
+
+def _check_size(name: str, p: Tensor, group: dict[str, Any]) -> None:
+    """Refuse a step, and a decay of the gradient, beside which a weight is lost in rounding or overflows."""
+    lr, decay, method = float(group["lr"]), float(group["weight_decay"]), group["weight_decay_method"]
+    radius = sigma(tuple(p.shape), group["scale_mode"])
+    limit = 0.01 / torch.finfo(_work_type(p)).eps * radius * (1 - _DECAY[method](lr, decay))
+    if lr > limit:
+        raise ValueError(f"{name}: lr must be at most {limit:.3g}, 0.01 sigma / eps and less: got {lr}")
+    limit = 1e-3 * torch.finfo(p.dtype).max / radius
+    if method == "l2" and decay > limit:
+        raise ValueError(f"{name}: weight_decay must be at most {limit:.3g}, not to overflow: got {decay}")
+
+
+def _check_options(group: dict[str, Any], where: str = "") -> None:
+    try:
+        _check_each(group)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{where}{error}") from None
+
+
+def _check_each(group: dict[str, Any]) -> None:
     lr = _number("lr", group["lr"])
     momentum = _number("momentum", group["momentum"])
     decay = _number("weight_decay", group["weight_decay"])

@@ -280,6 +280,49 @@ def test_weights_off_the_manifold_are_retracted_by_their_first_step_only() -> No
     torch.testing.assert_close(p.detach(), expected, rtol=0, atol=1e-13)
 
 
+def test_weights_that_others_have_changed_are_retracted_again() -> None:
+    def in_place(p: Any) -> None:
+        with torch.no_grad():
+            p.copy_(3 * gaussian(9, 4, seed=7, dtype=torch.float64))
+
+    def replaced(p: Any) -> None:
+        p.data = 3 * gaussian(9, 4, seed=7, dtype=torch.float64)
+
+    def clipped(p: Any) -> None:
+        with torch.no_grad():
+            p.clamp_(-0.2, 0.2)
+
+    def scaled(p: Any) -> None:
+        optimizer.param_groups[0]["scale_mode"] = MODES[1]
+
+    for change in (in_place, replaced, clipped, scaled):
+        p = point(9, 4, dtype=torch.float64)
+        optimizer = Spel([p], lr=0.1, momentum=0, weight_decay=0, coefficient_type="svd")
+        train(optimizer, p, steps=2)
+        change(p)
+        mode = optimizer.param_groups[0]["scale_mode"]
+        start = stiefel.retract(p.detach(), 0, sigma=stiefel.sigma((9, 4), mode))
+        expected = spel.spel_step(start, gaussian(9, 4, seed=200, dtype=torch.float64), 0.1, scale_mode=mode)
+        train(optimizer, p, first=2)
+        torch.testing.assert_close(p.detach(), expected, rtol=0, atol=1e-13)
+
+
+def test_a_weight_changed_at_lr_zero_is_retracted_when_it_moves() -> None:
+    p = point(9, 4, dtype=torch.float64)
+    optimizer = Spel([p], lr=0.1, momentum=0, weight_decay=0, coefficient_type="svd")
+    train(optimizer, p)
+    with torch.no_grad():
+        p.mul_(2)
+    start = p.detach() / 2
+    optimizer.param_groups[0]["lr"] = 0.0
+    train(optimizer, p)
+    assert torch.equal(p, 2 * start)
+    optimizer.param_groups[0]["lr"] = 0.1
+    expected = spel.spel_step(start, gaussian(9, 4, seed=100, dtype=torch.float64), 0.1)
+    train(optimizer, p, first=1)
+    torch.testing.assert_close(p.detach(), expected, rtol=0, atol=1e-13)
+
+
 def test_weights_that_cannot_be_retracted_are_named() -> None:
     good, bad = torch.nn.Parameter(gaussian(6, 4)), torch.nn.Parameter(torch.zeros(6, 4))
     optimizer = Spel([("good", good), ("bad", bad)], lr=0.1)
@@ -372,8 +415,96 @@ def test_momentum_and_nesterov() -> None:
 def test_sparse_gradients_are_refused() -> None:
     p = point(6, 4)
     p.grad = gaussian(6, 4).to_sparse()
-    with pytest.raises(TypeError, match="parameter 0 of group 0: the gradient must be dense"):
+    with pytest.raises(TypeError, match="parameter 0 of group 0: the gradient must be a dense"):
         Spel([p]).step()
+
+
+def refused(optimizer: Any, error: type[Exception], message: str) -> None:
+    """The step is refused, and changes neither weights nor momenta."""
+    weights = [p for group in optimizer.param_groups for p in group["params"]]
+    held = [*weights, *(s["momentum_buffer"] for s in optimizer.state.values())]
+    held = [x for x in held if isinstance(x, torch.Tensor) and x.layout is torch.strided]
+    before = [x.detach().clone() for x in held]
+    with pytest.raises(error, match=message):
+        optimizer.step()
+    for x, old in zip(held, before, strict=True):
+        torch.testing.assert_close(x.detach(), old, rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("momentum", "error", "message"),
+    [
+        (gaussian(6, 4, dtype=torch.float64), TypeError, r"have the dtype torch.float32 .*got torch.float64"),
+        (gaussian(4, 6), ValueError, r"have the shape torch.Size\(\[6, 4\]\) .*got torch.Size\(\[4, 6\]\)"),
+        (gaussian(6, 4).to_sparse(), TypeError, r"be a dense tensor: got torch.sparse_coo"),
+        (0.0, TypeError, r"be a dense tensor: got float"),
+        (math.nan * gaussian(6, 4), ValueError, r"be finite"),
+        (math.inf * gaussian(6, 4), ValueError, r"be finite"),
+    ],
+)
+def test_a_momentum_that_does_not_fit_is_refused(momentum: Any, error: type[Exception], message: str) -> None:
+    good, bad = point(6, 4), point(6, 4, seed=1)
+    optimizer = Spel([("good", good), ("bad", bad)], lr=0.1)
+    train(optimizer, good, bad)
+    optimizer.state[bad]["momentum_buffer"] = momentum
+    refused(optimizer, error, "^bad: the momentum_buffer must " + message)
+
+
+def test_a_model_cast_between_steps_is_refused() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(4, 6, bias=False), torch.nn.Linear(6, 4, bias=False))
+    optimizer = Spel(model.named_parameters(), lr=0.1)
+    train(optimizer, *model.parameters())
+    model.double()
+    refused(optimizer, TypeError, r"^0\.weight: the momentum_buffer must have the dtype torch\.float64")
+
+
+@pytest.mark.parametrize("error_if_nonfinite", [True, False])
+def test_a_weight_that_became_nan_is_refused_unless_nan_may_spread(error_if_nonfinite: bool) -> None:
+    good, bad = point(6, 4), point(6, 4, seed=1)
+    optimizer = Spel([("good", good), ("bad", bad)], lr=0.1, error_if_nonfinite=error_if_nonfinite)
+    train(optimizer, good, bad)
+    with torch.no_grad():
+        bad[0, 0] = math.nan
+    if error_if_nonfinite:
+        refused(optimizer, ValueError, "^bad must be finite")
+        bad.data[0, 0] = math.inf  # no count tells of this one
+        with pytest.raises(ValueError, match=r"^bad.* must be finite"):
+            optimizer.step()
+    else:
+        optimizer.step()
+        assert bad.isnan().all()
+        assert good.isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "options", "message"),
+    [
+        (torch.float32, {"lr": 1e5, "weight_decay": 0.0}, "lr must be at most 8.39e\\+04"),
+        (torch.float32, {"lr": 1e39, "weight_decay": 0.0}, "lr must be at most"),
+        (torch.bfloat16, {"lr": 1e5, "weight_decay": 0.0}, "lr must be at most 8.39e\\+04"),
+        (torch.float64, {"lr": 1e14, "weight_decay": 0.0}, "lr must be at most 4.5e\\+13"),
+        (torch.float64, {"lr": 1e200, "weight_decay": 0.0, "weight_decay_method": "palm"}, "lr must be"),
+        (torch.float32, {"lr": 0.1, "weight_decay": 1e39, "weight_decay_method": "l2"}, "weight_decay must"),
+        (torch.float16, {"lr": 0.1, "weight_decay": 1e5, "weight_decay_method": "l2"}, "weight_decay must"),
+    ],
+)
+def test_steps_that_lose_the_weight_or_overflow_are_refused(
+    dtype: Any, options: dict[str, Any], message: str
+) -> None:
+    p = point(6, 4, dtype=dtype)
+    optimizer = Spel([("w", p)], **options)
+    p.grad = gaussian(6, 4, dtype=dtype)
+    refused(optimizer, ValueError, "^w: " + message)
+    assert not optimizer.state
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (9, 1), (9, 9), (40, 40), (64, 16), (200, 50), (16, 64)])
+def test_the_longest_steps_end_on_the_manifold(shape: tuple[int, int]) -> None:
+    for dtype, lr in ((torch.float32, 8e4), (torch.float64, 4e13)):
+        for direction in ("svd", "polar_express"):
+            p = point(*shape, dtype=dtype)
+            train(Spel([p], lr=lr, weight_decay=0, coefficient_type=direction), p, steps=3)
+            assert defect(p) <= GRAM[dtype]
 
 
 @pytest.mark.parametrize("shape", [(7, 4), (4, 7), (5, 5), (80, 20)])
@@ -485,11 +616,25 @@ def test_only_real_dense_tensors_are_taken() -> None:
         torch.eye(2, dtype=torch.complex64),
         torch.eye(2, dtype=torch.int64),
         torch.eye(2).to_sparse(),
+        torch.eye(2).to(torch.float8_e4m3fn),
     ):
         with pytest.raises(
             TypeError, match="parameter 0 of group 0 must be a dense tensor of a real floating"
         ):
             Spel([bad])
+
+
+def test_every_entry_of_a_parameter_is_its_own() -> None:
+    p = point(6, 4)
+    with (
+        pytest.warns(UserWarning, match="duplicate"),
+        pytest.raises(ValueError, match=r"^b must not be the same tensor as a"),
+    ):
+        Spel([("a", p), ("b", p)])
+    with pytest.raises(ValueError, match=r"^parameter 0 of group 0 must have entries of its own"):
+        Spel([torch.ones(6, 1).expand(6, 4)])
+    with pytest.raises(ValueError, match=r"^group 1: lr must be finite"):
+        Spel([{"params": [p]}, {"params": [point(3, 2)], "lr": math.nan}])
 
 
 def test_torch_says_what_it_always_says() -> None:
