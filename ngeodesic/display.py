@@ -68,7 +68,7 @@ def _row_html(row: Row) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """The outcome of :func:`prove`; prints as a table, the same on every run."""
+    """The outcome of :func:`ngeodesic.proof.prove`; prints as a table, the same on every run."""
 
     statement: Statement
     rows: tuple[Row, ...]
@@ -228,11 +228,14 @@ _LETTERS = ["alpha", "beta", "gamma", "delta", "theta", "kappa", "mu", "nu", "va
 _LETTERS += ["eta", "lambda", "rho", "sigma", "tau", "chi", "psi", "omega", "oo"]
 _GREEK = dict(zip(_LETTERS, "αβγδθκμνφφπηλρστχψω∞", strict=True))
 _NAMES = "|".join(_GREEK)
+_INDEXED = f"sum|Integral|{_NAMES}"
 # in this order; the text is escaped already
 _WRITTEN: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"(?:\*\*|\^)(?:\(([^()]*)\)|(-\d+(?:/\d+)?|\w+))", lambda m: f"<sup>{m[1] or m[2]}</sup>"),
-    (rf"\b([A-Za-z]|{_NAMES})_(?:\(([^()]*)\)|(\w))(?!\w)", lambda m: f"{m[1]}<sub>{m[2] or m[3]}</sub>"),
+    (rf"\b([A-Za-z]|{_INDEXED})_(?:\(([^()]*)\)|(\w))(?!\w)", lambda m: f"{m[1]}<sub>{m[2] or m[3]}</sub>"),
     (rf"\b({_NAMES})(?![a-z])", lambda m: _GREEK[m[1]]),
+    (r"\bsum(?=<sub>)", "∑"),
+    (r"\bIntegral(?=<sub>)", "∫"),
     (r"\bsqrt ?(?:\((\d+)\)|(\d+))", lambda m: f"√{m[1] or m[2]}"),
     (r"\bsqrt\b", "√"),
     (r"\bQQ\b", "ℚ"),

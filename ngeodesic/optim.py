@@ -1,9 +1,9 @@
 """`Spel`: a torch optimizer that keeps weight matrices on the Stiefel manifold of radius sigma.
 
 The names and meanings of the arguments are those of the optimizer of the same name in NVIDIA-NeMo's
-Emerging-Optimizers (as of its version 0.5.0a0), so that a script runs with the import changed. The steps
-differ: the momentum is
-projected onto the tangent space first, and the retraction ends on the manifold to working precision.
+Emerging-Optimizers (version 0.5.0a0), so that a script runs with the import changed. The steps differ: the
+momentum is projected onto the tangent space first, and the retraction ends on the manifold to working
+precision. So do three defaults, there coefficient_type="quintic", num_ns_steps=5, fp32_matmul_prec="medium".
 
 References
 ----------
@@ -152,8 +152,8 @@ class Spel(Optimizer):
     are DTensors, as ``fully_shard`` makes them, the momentum is sharded too; msign needs whole matrices, so
     each process gathers the weight and the momentum, makes the step and keeps its shard. That is two
     all-gathers, in which each of w processes receives 2 (1 - 1/w) m n numbers for an m x n matrix, and two
-    more whole matrices in memory. Beside them two flags per parameter are reduced, to agree on gradients that
-    are not finite.
+    more whole matrices in memory. Beside them two flags per parameter are reduced, to agree on what is
+    refused.
     """
 
     def __init__(

@@ -496,6 +496,8 @@ def test_matrix_formulas_are_shown_as_one_writes_them():
     assert display.plain(P) == "G - W*(W.T*G + G.T*W)/(2*sigma**2)"
     assert display.latex(W_perp.T * W) == r"W_{\perp}^{T} W"
     assert display.as_html("W_perp.T*W") == "W<sub>⊥</sub><sup>T</sup>\N{NARROW NO-BREAK SPACE}W"
+    assert display.as_html("sum_(k>=1) e_(1,i)^2") == "∑<sub>k≥1</sub> e<sub>1,i</sub><sup>2</sup>"
+    assert display.as_html("Integral_0^t, the sum") == "∫<sub>0</sub><sup>t</sup>, the sum"
     assert display.latex(W - V) == "W - V"
     assert display.latex(-W - V) == "-W - V"
     assert display.latex((sigma**2 + eta**2) * Unit(n)) == r"\left(\sigma^{2} + \eta^{2}\right) I"

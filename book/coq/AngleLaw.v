@@ -6,9 +6,10 @@ Open Scope R_scope.
 
 (** ** The angle law *)
 
-(** ng-angle-law. For every real alpha and -pi < theta < pi the chord point is a positive multiple of
-    (cos phi, sin phi), phi = theta/2 - atan((1 - 2 alpha) tan(theta/2)): the step is defined, and turns the
-    state by phi. *)
+(** ng-angle-law. For every real alpha and -pi < theta < pi the chord point
+    is a positive multiple of (cos phi, sin phi),
+    phi = theta/2 - atan((1 - 2 alpha) tan(theta/2)): the step is defined,
+    and turns the state by phi. *)
 Theorem ng_angle_law (alpha theta : R) :
   - PI < theta < PI ->
   exists r, 0 < r
@@ -33,12 +34,14 @@ Proof.
   - unfold beta, tan. field. lra.
 Qed.
 
-(** ng-angle-law. phi is within pi/2 of theta/2, for every real alpha and theta. *)
+(** ng-angle-law. phi is within pi/2 of theta/2, for every real alpha and
+    theta. *)
 Theorem ng_angle_law_range (alpha theta : R) :
   theta / 2 - PI / 2 < phi alpha theta < theta / 2 + PI / 2.
 Proof. unfold phi. pose proof (atan_bound (beta alpha * t theta)). lra. Qed.
 
-(** ng-angle-law. For 0 < theta < pi the turn grows strictly with alpha, over all real alpha. *)
+(** ng-angle-law. For 0 < theta < pi the turn grows strictly with alpha,
+    over all real alpha. *)
 Theorem ng_angle_law_increasing (alpha alpha' theta : R) :
   0 < theta < PI -> alpha < alpha' -> phi alpha theta < phi alpha' theta.
 Proof.
@@ -48,7 +51,8 @@ Proof.
   unfold phi. lra.
 Qed.
 
-(** ng-angle-law. No step at alpha = 0, and arrival at alpha = 1, for -pi < theta < pi. *)
+(** ng-angle-law. No step at alpha = 0, and arrival at alpha = 1, for
+    -pi < theta < pi. *)
 Theorem ng_angle_law_ends (theta : R) :
   - PI < theta < PI -> phi 0 theta = 0 /\ phi 1 theta = theta.
 Proof.
@@ -58,8 +62,9 @@ Proof.
   rewrite atan_opp, atan_t by assumption. lra.
 Qed.
 
-(** ng-angle-law. The arccos form of the paper: for every real alpha and 0 < theta < pi it is the absolute
-    value of phi. By the two theorems above, phi >= 0 exactly if alpha >= 0. *)
+(** ng-angle-law. The arccos form of the paper: for every real alpha and
+    0 < theta < pi it is the absolute value of phi. By the two theorems
+    above, phi >= 0 exactly if alpha >= 0. *)
 Theorem ng_angle_law_arccos (alpha theta : R) :
   0 < theta < PI ->
   acos ((1 - alpha + alpha * cos theta)
@@ -83,7 +88,8 @@ Qed.
 
 Definition matching_alpha (f theta : R) := sin (f * theta) / (sin (f * theta) + sin ((1 - f) * theta)).
 
-(** With x = theta/2 and v = (1 - 2 f) theta/2 the two sines are sin(x - v) and sin(x + v). *)
+(** With x = theta/2 and v = (1 - 2 f) theta/2 the two sines are sin(x - v)
+    and sin(x + v). *)
 Lemma matching_tangents (f theta : R) :
   0 < theta < PI -> Rabs ((1 - 2 * f) * theta) < PI ->
   0 < sin (f * theta) + sin ((1 - f) * theta)
@@ -102,8 +108,9 @@ Proof.
   split; [lra |]. unfold tan. field. lra.
 Qed.
 
-(** ng-matched-step. Exactly one real alpha turns the state by f theta, for 0 < theta < pi and every real f
-    with |1 - 2 f| theta < pi; every f in [0, 1] is such. *)
+(** ng-matched-step. Exactly one real alpha turns the state by f theta, for
+    0 < theta < pi and every real f with |1 - 2 f| theta < pi; every f in
+    [0, 1] is such. *)
 Theorem ng_matched_step (alpha f theta : R) :
   0 < theta < PI -> Rabs ((1 - 2 * f) * theta) < PI ->
   phi alpha theta = f * theta <-> alpha = matching_alpha f theta.
@@ -118,7 +125,8 @@ Proof.
   - intros ->. rewrite matched, atan_tan; lra.
 Qed.
 
-(** ng-matched-step. The matched alpha is between 0 and 1, for 0 < f < 1 and 0 < theta < pi. *)
+(** ng-matched-step. The matched alpha is between 0 and 1, for 0 < f < 1 and
+    0 < theta < pi. *)
 Theorem ng_matched_step_between (f theta : R) :
   0 < theta < PI -> 0 < f < 1 -> 0 < matching_alpha f theta < 1.
 Proof.
@@ -130,7 +138,8 @@ Proof.
   - apply quotient_less_than; lra.
 Qed.
 
-(** ng-matched-step. It is 0 for f = 0 and 1 for f = 1, for 0 < theta < pi. *)
+(** ng-matched-step. It is 0 for f = 0 and 1 for f = 1, for
+    0 < theta < pi. *)
 Theorem ng_matched_step_ends (theta : R) :
   0 < theta < PI -> matching_alpha 0 theta = 0 /\ matching_alpha 1 theta = 1.
 Proof.
@@ -139,9 +148,10 @@ Proof.
   rewrite Rmult_0_l, Rmult_1_l, sin_0. split; field; lra.
 Qed.
 
-(** ng-matched-step. The chord point of the matched step is a positive multiple of the SLERP point at the
-    fraction f: its two coefficients are those of SLERP, but for one factor. For 0 < theta < pi and every real
-    f with |1 - 2 f| theta < pi. *)
+(** ng-matched-step. The chord point of the matched step is a positive
+    multiple of the SLERP point at the fraction f: its two coefficients are
+    those of SLERP, but for one factor. For 0 < theta < pi and every real f
+    with |1 - 2 f| theta < pi. *)
 Theorem ng_matched_step_slerp (f theta : R) :
   0 < theta < PI -> Rabs ((1 - 2 * f) * theta) < PI ->
   exists r, 0 < r

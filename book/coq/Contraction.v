@@ -4,14 +4,16 @@ From Coq Require Import Reals Lra Lia.
 From Ngeodesic Require Import Definitions Preliminaries AngleLaw TripleZero CubicLaw.
 Open Scope R_scope.
 
-(** ng-contraction. theta - phi(alpha) = phi(1 - alpha), for all real alpha and theta; for |theta| < pi it is
-    the same chord, seen from the other end. *)
+(** ng-contraction. theta - phi(alpha) = phi(1 - alpha), for all real alpha
+    and theta; for |theta| < pi it is the same chord, seen from the other
+    end. *)
 Theorem ng_contraction_swap (alpha theta : R) : remaining alpha theta = phi (1 - alpha) theta.
 Proof.
   pose proof (ng_triple_zero_odd alpha theta). unfold remaining, gap in *. lra.
 Qed.
 
-(** ng-contraction. For 0 < alpha < 1 and 0 < theta < pi the step leaves less than theta, and more than 0. *)
+(** ng-contraction. For 0 < alpha < 1 and 0 < theta < pi the step leaves
+    less than theta, and more than 0. *)
 Theorem ng_contraction_inside (alpha theta : R) :
   0 < theta < PI -> 0 < alpha < 1 -> 0 < remaining alpha theta < theta.
 Proof.
@@ -38,8 +40,9 @@ Proof.
   - unfold chord_x, chord_y. field. lra.
 Qed.
 
-(** ng-contraction. The ratio theta'/theta is above 1 - alpha for 0 < alpha < 1/2, equal to it for
-    alpha = 1/2, and below it for 1/2 < alpha < 1, for every theta in (0, pi). *)
+(** ng-contraction. The ratio theta'/theta is above 1 - alpha for
+    0 < alpha < 1/2, equal to it for alpha = 1/2, and below it for
+    1/2 < alpha < 1, for every theta in (0, pi). *)
 Theorem ng_contraction_ratio (alpha theta : R) :
   0 < theta < PI ->
   (0 < alpha < 1 / 2 -> remaining alpha theta / theta > 1 - alpha)
@@ -56,8 +59,9 @@ Proof.
   - assert (gap alpha theta < 0) by (apply ng_triple_zero_leads; lra). nra.
 Qed.
 
-(** ng-contraction. The rate: for 0 < theta <= pi/2 and every real alpha the ratio differs from 1 - alpha by
-    at most (4/3) |alpha (1 - alpha)(1 - 2 alpha)| theta^2. *)
+(** ng-contraction. The rate: for 0 < theta <= pi/2 and every real alpha the
+    ratio differs from 1 - alpha by at most (4/3) |alpha (1 - alpha)(1 - 2
+    alpha)| theta^2. *)
 Theorem ng_contraction_rate (alpha theta : R) :
   0 < theta <= PI / 2 ->
   Rabs (remaining alpha theta / theta - (1 - alpha)) <= 4 / 3 * Rabs (kappa_3 alpha) * theta ^ 2.
@@ -79,7 +83,8 @@ Qed.
 
 (** ** Repeated steps *)
 
-(** For 0 < theta < pi and 0 < alpha < 1 every angle of the sequence is in (0, pi). *)
+(** For 0 < theta < pi and 0 < alpha < 1 every angle of the sequence is in
+    (0, pi). *)
 Lemma remaining_after_inside (k : nat) (alpha theta : R) :
   0 < theta < PI -> 0 < alpha < 1 -> 0 < remaining_after k alpha theta < PI.
 Proof.
@@ -122,8 +127,8 @@ Proof.
   apply Rlt_le_trans with (IZR (up x)); [apply archimed | apply IZR_le; lia].
 Qed.
 
-(** ng-contraction. Repeated steps towards a fixed target, 0 < alpha < 1 the same in every step: for
-    0 < theta < pi the angle tends to 0. *)
+(** ng-contraction. Repeated steps towards a fixed target, 0 < alpha < 1 the
+    same in every step: for 0 < theta < pi the angle tends to 0. *)
 Theorem ng_contraction_converges (alpha theta : R) :
   0 < theta < PI -> 0 < alpha < 1 -> Un_cv (fun k => remaining_after k alpha theta) 0.
 Proof.
@@ -140,8 +145,8 @@ Proof.
   unfold R_dist. rewrite Rabs_pos_eq; lra.
 Qed.
 
-(** ng-contraction. And the ratio of two successive angles tends to 1 - alpha, for 0 < theta < pi and
-    0 < alpha < 1. *)
+(** ng-contraction. And the ratio of two successive angles tends to
+    1 - alpha, for 0 < theta < pi and 0 < alpha < 1. *)
 Theorem ng_contraction_limit_ratio (alpha theta : R) :
   0 < theta < PI -> 0 < alpha < 1 ->
   Un_cv (fun k => remaining_after (S k) alpha theta / remaining_after k alpha theta) (1 - alpha).

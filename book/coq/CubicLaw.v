@@ -9,8 +9,9 @@ Open Scope R_scope.
 Definition upper_bound (b s : R) := b * (1 - b ^ 2) * s ^ 3 / 3.
 Definition lower_bound (b s : R) := b * (1 - b ^ 2) * s ^ 3 / (3 * (1 + s ^ 2) * (1 + b ^ 2 * s ^ 2)).
 
-(** ng-cubic-law. For 0 < theta < pi and 0 <= alpha <= 1/2 the gap is at most beta (1 - beta^2) t^3/3, and at
-    least this divided by (1 + t^2)(1 + beta^2 t^2). *)
+(** ng-cubic-law. For 0 < theta < pi and 0 <= alpha <= 1/2 the gap is at
+    most beta (1 - beta^2) t^3/3, and at least this divided by
+    (1 + t^2)(1 + beta^2 t^2). *)
 Theorem ng_cubic_law (alpha theta : R) :
   0 < theta < PI -> 0 <= alpha <= 1 / 2 ->
   lower_bound (beta alpha) (t theta) <= gap alpha theta <= upper_bound (beta alpha) (t theta).
@@ -31,7 +32,8 @@ Proof.
     apply Rmult_le_compat_l; [assumption |]. apply Rinv_le_contravar; nra.
 Qed.
 
-(** ng-cubic-law. For 1/2 <= alpha <= 1 the same holds for -G with beta replaced by -beta. *)
+(** ng-cubic-law. For 1/2 <= alpha <= 1 the same holds for -G with beta
+    replaced by -beta. *)
 Theorem ng_cubic_law_mirrored (alpha theta : R) :
   0 < theta < PI -> 1 / 2 <= alpha <= 1 ->
   lower_bound (- beta alpha) (t theta) <= - gap alpha theta <= upper_bound (- beta alpha) (t theta).
@@ -45,8 +47,8 @@ Qed.
 
 Definition kappa_3 (alpha : R) := alpha * (1 - alpha) * (1 - 2 * alpha).
 
-(** ng-cubic-law. On [0, 1] the coefficient kappa_3/6 of theta^3 is at most sqrt 3/108, and equal to it only
-    at alpha = (3 - sqrt 3)/6. *)
+(** ng-cubic-law. On [0, 1] the coefficient kappa_3/6 of theta^3 is at most
+    sqrt 3/108, and equal to it only at alpha = (3 - sqrt 3)/6. *)
 Theorem ng_cubic_law_amplitude (alpha : R) :
   0 <= alpha <= 1 ->
   kappa_3 alpha / 6 <= sqrt 3 / 108 /\ (kappa_3 alpha / 6 = sqrt 3 / 108 <-> alpha = (3 - sqrt 3) / 6).
@@ -78,8 +80,9 @@ Proof.
   rewrite atan_t in above, below by lra. repeat split; nra.
 Qed.
 
-(** ng-cubic-law. The leading term: for 0 < theta <= pi/2 and 0 <= alpha <= 1 the gap differs from
-    kappa_3 theta^3/6 by at most |kappa_3| theta^5/3. *)
+(** ng-cubic-law. The leading term: for 0 < theta <= pi/2 and
+    0 <= alpha <= 1 the gap differs from kappa_3 theta^3/6 by at most
+    |kappa_3| theta^5/3. *)
 Theorem ng_cubic_law_leading_term (alpha theta : R) :
   0 < theta <= PI / 2 -> 0 <= alpha <= 1 ->
   Rabs (gap alpha theta - kappa_3 alpha * (theta ^ 3 / 6)) <= Rabs (kappa_3 alpha) * (theta ^ 5 / 3).
@@ -88,7 +91,8 @@ Proof.
   rewrite ng_gap_integral_tangents by lra. set (b := beta alpha). set (s := t theta) in *.
   destruct (ng_gap_integral_mean b s) as (c & between & ->); [lra |].
   set (x := theta / 2) in *. replace theta with (2 * x) in * by (unfold x; field).
-  (* the gap is 4/3 kappa_3 s^3/d: to show that s^3/d is between x^3 (1 - 8 x^2) and x^3 (1 + 8 x^2) *)
+  (* the gap is 4/3 kappa_3 s^3/d: to show that s^3/d is between x^3 (1 - 8
+     x^2) and x^3 (1 + 8 x^2) *)
   set (d := (1 + b ^ 2 * c ^ 2) * (1 + c ^ 2)).
   assert (0 < c ^ 2 <= s ^ 2) by (split; nra).
   assert (-1 <= b <= 1) by (unfold b, beta; lra). assert (0 <= b ^ 2 <= 1) by (split; nra).

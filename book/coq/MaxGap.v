@@ -4,7 +4,8 @@ From Coq Require Import Reals Lra.
 From Ngeodesic Require Import Definitions Preliminaries TripleZero.
 Open Scope R_scope.
 
-(** In the book's notation x = theta/2, q = sqrt(t/x - 1), beta* = q/t, alpha* = (1 - beta* )/2. *)
+(** In the book's notation x = theta/2, q = sqrt(t/x - 1), beta* = q/t,
+    alpha* = (1 - beta* )/2. *)
 Definition q (theta : R) := sqrt (t theta / (theta / 2) - 1).
 Definition best_beta (theta : R) := q theta / t theta.
 Definition best_alpha (theta : R) := (1 - best_beta theta) / 2.
@@ -25,7 +26,8 @@ Qed.
 Lemma best_beta_times_t (theta : R) : 0 < theta < PI -> best_beta theta * t theta = q theta.
 Proof. intros range. pose proof (t_positive theta range). unfold best_beta. field. lra. Qed.
 
-(** ng-max-gap. For 0 < theta < pi, 5/(15 + 4 t^2) < best_beta^2 < 1/3, and best_beta is positive. *)
+(** ng-max-gap. For 0 < theta < pi, 5/(15 + 4 t^2) < best_beta^2 < 1/3, and
+    best_beta is positive. *)
 Theorem ng_max_gap_beta (theta : R) :
   0 < theta < PI -> 0 < best_beta theta /\ 5 / (15 + 4 * t theta ^ 2) < best_beta theta ^ 2 < 1 / 3.
 Proof.
@@ -39,8 +41,9 @@ Proof.
   split; [apply quotient_less_than; [nra |] |]; apply Rmult_lt_reg_l with (x * s ^ 2); nra.
 Qed.
 
-(** ng-max-gap. At a fixed theta in (0, pi) the slope of the gap by beta is 0 at beta = best_beta and at its
-    negative, and only there: the quotient is positive; the two factors after it vanish at -best_beta and
+(** ng-max-gap. At a fixed theta in (0, pi) the slope of the gap by beta is
+    0 at beta = best_beta and at its negative, and only there: the quotient
+    is positive; the two factors after it vanish at -best_beta and
     best_beta. *)
 Theorem ng_max_gap_slope (b theta : R) :
   0 < theta < PI ->
@@ -61,7 +64,8 @@ Proof.
   rewrite best_beta_times_t, atan_t by lra. unfold best_beta. field. lra.
 Qed.
 
-(** Every other beta >= 0 gives less: the mean value theorem between it and best_beta. *)
+(** Every other beta >= 0 gives less: the mean value theorem between it and
+    best_beta. *)
 Lemma gap_below_max (b theta : R) :
   0 < theta < PI -> 0 <= b -> b <> best_beta theta -> gap_in_tangents b (t theta) < max_gap theta.
 Proof.
@@ -96,8 +100,9 @@ Proof.
   - rewrite Rabs_pos_eq by nra. now rewrite tangents by lra.
 Qed.
 
-(** ng-max-gap. For 0 < theta < pi and 0 <= alpha <= 1, |G| is at most arctan q - x q/t, x = theta/2 and
-    q = sqrt(t/x - 1), and equal to it exactly at best_alpha and at 1 - best_alpha. *)
+(** ng-max-gap. For 0 < theta < pi and 0 <= alpha <= 1, |G| is at most
+    arctan q - x q/t, x = theta/2 and q = sqrt(t/x - 1), and equal to it
+    exactly at best_alpha and at 1 - best_alpha. *)
 Theorem ng_max_gap (alpha theta : R) :
   0 < theta < PI -> 0 <= alpha <= 1 ->
   Rabs (gap alpha theta) <= max_gap theta
@@ -115,7 +120,8 @@ Proof.
   - specialize (below different). lra.
 Qed.
 
-(** ng-max-gap. For 0 < theta < pi the best alpha is above (3 - sqrt 3)/6 and below 1/2. *)
+(** ng-max-gap. For 0 < theta < pi the best alpha is above (3 - sqrt 3)/6
+    and below 1/2. *)
 Theorem ng_max_gap_place (theta : R) :
   0 < theta < PI -> (3 - sqrt 3) / 6 < best_alpha theta < 1 / 2.
 Proof.
@@ -149,8 +155,8 @@ Proof.
   unfold max_gap. rewrite <- product. field. split; nra.
 Qed.
 
-(** ng-max-gap. For 0 < theta < pi the maximum is positive and below pi/2, and below t/sqrt 3: it tends to 0
-    with theta. *)
+(** ng-max-gap. For 0 < theta < pi the maximum is positive and below pi/2,
+    and below t/sqrt 3: it tends to 0 with theta. *)
 Theorem ng_max_gap_range (theta : R) :
   0 < theta < PI -> 0 < max_gap theta < PI / 2 /\ max_gap theta < t theta / sqrt 3.
 Proof.
@@ -170,8 +176,9 @@ Proof.
     lra.
 Qed.
 
-(** ng-max-gap. The maximum comes as near to pi/2 as wanted: with [ng_max_gap_range], pi/2 is the supremum
-    over theta, and is not attained. *)
+(** ng-max-gap. The maximum comes as near to pi/2 as wanted: with
+    [ng_max_gap_range], pi/2 is the supremum over theta, and is not
+    attained. *)
 Theorem ng_max_gap_supremum (eps : R) :
   0 < eps -> exists theta, 0 < theta < PI /\ PI / 2 - eps < max_gap theta.
 Proof.

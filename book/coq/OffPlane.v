@@ -1,7 +1,8 @@
 (** * The per-dimension step
 
-    Of the statement ng-off-plane, part (a), in every dimension d: vectors are functions on the indices, of
-    which those below d count. The limits for large d, parts (b) and (c), are not in Coq. *)
+    Of the statement ng-off-plane, part (a), in every dimension d: vectors
+    are functions on the indices, of which those below d count. The limits
+    for large d, parts (b) and (c), are not in Coq. *)
 
 From Coq Require Import Reals Lra.
 From Ngeodesic Require Import Definitions.
@@ -9,12 +10,14 @@ Open Scope R_scope.
 
 Definition dot (d : nat) (x y : nat -> R) := sum d (fun i => x i * y i).
 
-(** The chord, and the point that the step reaches, before it is normalised. *)
+(** The chord, and the point that the step reaches, before it is
+    normalised. *)
 Definition chord (h h_A : nat -> R) (i : nat) := h_A i - h i.
 Definition point (h h_A alpha : nat -> R) (i : nat) := h i + alpha i * chord h h_A i.
 
-(** ng-off-plane. The point, and with it the step, is in span {h, h_A} if and only if there are numbers p and
-    q with (alpha_i - q) x_i = p h_i for every i, x the chord. *)
+(** ng-off-plane. The point, and with it the step, is in span {h, h_A} if
+    and only if there are numbers p and q with (alpha_i - q) x_i = p h_i for
+    every i, x the chord. *)
 Theorem ng_off_plane_criterion (d : nat) (h h_A alpha : nat -> R) :
   (exists a b, forall i, (i < d)%nat -> point h h_A alpha i = a * h i + b * h_A i)
   <-> (exists p q, forall i, (i < d)%nat -> (alpha i - q) * chord h h_A i = p * h i).
@@ -24,7 +27,8 @@ Proof.
   - intros (p & q & inside). exists (p + 1 - q), q. intros i below. specialize (inside i below). lra.
 Qed.
 
-(** The sum of the products of two combinations of the same three vectors. *)
+(** The sum of the products of two combinations of the same three
+    vectors. *)
 Lemma sum_of_products (d : nat) (x y z f : nat -> R) (u v w u' v' w' : R) :
   (forall i, f i = (u * x i + v * y i + w * z i) * (u' * x i + v' * y i + w' * z i)) ->
   sum d f = u * u' * dot d x x + v * v' * dot d y y + w * w' * dot d z z
@@ -34,11 +38,13 @@ Proof.
   rewrite IH, product. ring.
 Qed.
 
-(** ng-off-plane. For unit vectors h and h_A at the angle theta in (0, pi), C = 2 - 2 cos theta, and the
-    weighted sums m, m_2 and kappa: the point is the sum of a vector in span {h, h_A} and of one that is
-    orthogonal to both and has the squared length C (m_2 - m^2 - kappa^2); the squared length of the point is
-    1 - (m - m_2) C + 2 kappa sin theta. If the point is not 0, the squared length of the off-plane part after
-    normalising is the quotient. *)
+(** ng-off-plane. For unit vectors h and h_A at the angle theta in (0, pi),
+    C = 2 - 2 cos theta, and the weighted sums m, m_2 and kappa: the point
+    is the sum of a vector in span {h, h_A} and of one that is orthogonal to
+    both and has the squared length C (m_2 - m^2 - kappa^2); the squared
+    length of the point is 1 - (m - m_2) C + 2 kappa sin theta. If the point
+    is not 0, the squared length of the off-plane part after normalising is
+    the quotient. *)
 Theorem ng_off_plane (d : nat) (h h_A alpha : nat -> R) (theta : R) :
   0 < theta < PI -> dot d h h = 1 -> dot d h_A h_A = 1 -> dot d h h_A = cos theta ->
   let C := 2 - 2 * cos theta in

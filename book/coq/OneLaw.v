@@ -4,12 +4,13 @@ From Coq Require Import Reals Lra.
 From Ngeodesic Require Import Definitions Preliminaries AngleLaw.
 Open Scope R_scope.
 
-(** The signed length of the tangent step, where [chord_x] is not 0: the chord point is [chord_x] times
-    (1, eta). *)
+(** The signed length of the tangent step, where [chord_x] is not 0: the
+    chord point is [chord_x] times (1, eta). *)
 Definition eta (alpha theta : R) := chord_y alpha theta / chord_x alpha theta.
 
-(** ng-one-law. For real alpha, -pi < theta < pi and 1 - alpha + alpha cos theta > 0 the scalar step turns by
-    arctan(eta), as the tangent step eta followed by the retraction to the circle does. *)
+(** ng-one-law. For real alpha, -pi < theta < pi and 1 - alpha + alpha cos
+    theta > 0 the scalar step turns by arctan(eta), as the tangent step eta
+    followed by the retraction to the circle does. *)
 Theorem ng_one_law (alpha theta : R) :
   - PI < theta < PI -> 0 < chord_x alpha theta -> phi alpha theta = atan (eta alpha theta).
 Proof.
@@ -23,8 +24,8 @@ Proof.
   - pose proof (cos_le_0 (phi alpha theta)). lra.
 Qed.
 
-(** ng-one-law. The condition holds for 0 <= alpha <= 1/2 and 0 < theta < pi, and for 0 <= alpha <= 1 if
-    theta < pi/2. *)
+(** ng-one-law. The condition holds for 0 <= alpha <= 1/2 and
+    0 < theta < pi, and for 0 <= alpha <= 1 if theta < pi/2. *)
 Theorem ng_one_law_forward (alpha theta : R) :
   0 < theta < PI -> 0 <= alpha <= 1 / 2 \/ 0 <= alpha <= 1 /\ theta < PI / 2 -> 0 < chord_x alpha theta.
 Proof.
@@ -34,8 +35,9 @@ Proof.
   assert (0 < cos theta) by (apply cos_gt_0; lra). nra.
 Qed.
 
-(** ng-one-law. For 0 < theta < pi, 0 < f < 1 and f theta < pi/2 exactly one real alpha satisfies the
-    condition and has eta = tan(f theta): that of the matched step. *)
+(** ng-one-law. For 0 < theta < pi, 0 < f < 1 and f theta < pi/2 exactly one
+    real alpha satisfies the condition and has eta = tan(f theta): that of
+    the matched step. *)
 Theorem ng_one_law_matched (alpha f theta : R) :
   0 < theta < PI -> 0 < f < 1 -> f * theta < PI / 2 ->
   0 < chord_x alpha theta /\ eta alpha theta = tan (f * theta) <-> alpha = matching_alpha f theta.

@@ -1,4 +1,5 @@
-(** * What the proofs need and the standard library does not have in this form *)
+(** * What the proofs need and the standard library does not have in this
+    form *)
 
 From Coq Require Import Reals Lra.
 From Ngeodesic Require Import Definitions.
@@ -28,8 +29,8 @@ Qed.
 
 (** ** Derivatives
 
-    The rules of the standard library are about sums, products, ... of functions; here they are again for
-    expressions in a variable. *)
+    The rules of the standard library are about sums, products, ... of
+    functions; here they are again for expressions in a variable. *)
 
 Section Rules.
   Variables (f g : R -> R) (x f' g' : R).
@@ -58,8 +59,9 @@ End Rules.
 Lemma derivative_is (f : R -> R) (x d e : R) : derivable_pt_lim f x d -> d = e -> derivable_pt_lim f x e.
 Proof. now intros D <-. Qed.
 
-(** Differentiates the expression of the goal by the rules; what is left to show is that no denominator is 0,
-    and that the derivative found is the derivative stated. *)
+(** Differentiates the expression of the goal by the rules; what is left to
+    show is that no denominator is 0, and that the derivative found is the
+    derivative stated. *)
 Ltac differentiate :=
   eapply derivative_is;
   [ repeat first
@@ -68,7 +70,8 @@ Ltac differentiate :=
       | eapply derivative_pow | eapply derivative_div | eapply derivative_mult | eapply derivative_atan ]
   | cbn [INR pred] ].
 
-(** A function grows over an interval if its derivative is positive inside: by the mean value theorem. *)
+(** A function grows over an interval if its derivative is positive inside:
+    by the mean value theorem. *)
 Lemma increases (f f' : R -> R) (a b : R) :
   a < b ->
   (forall c, a <= c <= b -> derivable_pt_lim f c (f' c)) ->

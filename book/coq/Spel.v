@@ -10,7 +10,8 @@ Definition turned (sigma phi : R) (W O : matrix) : matrix :=
 Definition velocity (sigma phi : R) (W O : matrix) : matrix :=
   fun i j => -1 * sin phi * W i j + - sigma * cos phi * O i j.
 
-(** The Gram matrix of a W + b O, for O tangent at W and with orthonormal columns. *)
+(** The Gram matrix of a W + b O, for O tangent at W and with orthonormal
+    columns. *)
 Lemma gram_combination (m n : nat) (sigma a b : R) (W O : matrix) (j k : nat) :
   on_manifold m n sigma W -> on_manifold m n 1 O -> tangent m n W O -> (j < n)%nat -> (k < n)%nat ->
   gram m (fun i j => a * W i j + b * O i j) (fun i j => a * W i j + b * O i j) j k
@@ -24,9 +25,11 @@ Proof.
   - rewrite on, orthonormal, flat. ring.
 Qed.
 
-(** ng-arctan-law. For tall matrices of any size, W^T W = sigma^2 I, O tangent at W with O^T O = I, sigma > 0
-    and real eta: the Gram matrix of W - eta O is (sigma^2 + eta^2) I; so the retraction is the division
-    sigma (W - eta O)/sqrt(sigma^2 + eta^2), and this is W turned by phi = arctan(eta/sigma). *)
+(** ng-arctan-law. For tall matrices of any size, W^T W = sigma^2 I, O
+    tangent at W with O^T O = I, sigma > 0 and real eta: the Gram matrix of
+    W - eta O is (sigma^2 + eta^2) I; so the retraction is the division
+    sigma (W - eta O)/sqrt(sigma^2 + eta^2), and this is W turned by
+    phi = arctan(eta/sigma). *)
 Theorem ng_arctan_law (m n : nat) (sigma eta : R) (W O : matrix) (i j k : nat) :
   0 < sigma -> on_manifold m n sigma W -> on_manifold m n 1 O -> tangent m n W O ->
   (j < n)%nat -> (k < n)%nat ->
@@ -44,8 +47,9 @@ Proof.
     pose proof (sqrt_lt_R0 (1 + (eta / sigma) ^ 2)). field. lra.
 Qed.
 
-(** ng-arctan-law. The curve is a geodesic of the Euclidean metric: it stays on the manifold, and with P the
-    point and Q the velocity its acceleration is -P = -P Q^T Q/sigma^2, as Q^T Q = sigma^2 I. *)
+(** ng-arctan-law. The curve is a geodesic of the Euclidean metric: it stays
+    on the manifold, and with P the point and Q the velocity its
+    acceleration is -P = -P Q^T Q/sigma^2, as Q^T Q = sigma^2 I. *)
 Theorem ng_arctan_law_geodesic (m n : nat) (sigma phi : R) (W O : matrix) :
   on_manifold m n sigma W -> on_manifold m n 1 O -> tangent m n W O ->
   on_manifold m n sigma (turned sigma phi W O)
@@ -65,7 +69,8 @@ Proof.
     split; differentiate; try apply derivable_pt_lim_cos; try apply derivable_pt_lim_sin; ring.
 Qed.
 
-(** ng-arctan-law. The lag: y - arctan(y) is between y^3/3 - y^5/5 and y^3/3, y = eta/sigma > 0. *)
+(** ng-arctan-law. The lag: y - arctan(y) is between y^3/3 - y^5/5 and
+    y^3/3, y = eta/sigma > 0. *)
 Theorem ng_arctan_law_lag (y : R) : 0 < y -> y ^ 3 / 3 - y ^ 5 / 5 < y - atan y < y ^ 3 / 3.
 Proof.
   intros pos. split.

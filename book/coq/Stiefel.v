@@ -1,7 +1,8 @@
 (** * The Stiefel manifold and the tangent projection
 
-    For tall W of any size m x n: matrices are functions of a row and a column, of which the rows below m and
-    the columns below n count. Wide W are the transposes, and not in Coq. *)
+    For tall W of any size m x n: matrices are functions of a row and a
+    column, of which the rows below m and the columns below n count. Wide W
+    are the transposes, and not in Coq. *)
 
 From Coq Require Import Reals Lra PeanoNat Lia.
 From Ngeodesic Require Import Definitions.
@@ -9,7 +10,8 @@ Open Scope R_scope.
 
 Definition matrix := nat -> nat -> R.
 
-(** The entries (j, k) of X^T Y and of the identity; the product X S; the inner product tr(X^T Y). *)
+(** The entries (j, k) of X^T Y and of the identity; the product X S; the
+    inner product tr(X^T Y). *)
 Definition gram (m : nat) (X Y : matrix) (j k : nat) := sum m (fun i => X i j * Y i k).
 Definition identity (j k : nat) := if Nat.eqb j k then 1 else 0.
 Definition product (n : nat) (X S : matrix) (i k : nat) := sum n (fun j => X i j * S j k).
@@ -85,8 +87,8 @@ Proof.
   - rewrite sum_plus, sum_scale. unfold gram. ring.
 Qed.
 
-(** ng-tangent-projection. For tall W of any size with W^T W = sigma^2 I, sigma > 0, and every G, P(G) is
-    tangent at W. *)
+(** ng-tangent-projection. For tall W of any size with W^T W = sigma^2 I,
+    sigma > 0, and every G, P(G) is tangent at W. *)
 Theorem ng_tangent_projection (m n : nat) (sigma : R) (W G : matrix) :
   0 < sigma -> on_manifold m n sigma W -> tangent m n W (project m n sigma W G).
 Proof.
@@ -101,8 +103,9 @@ Proof.
   rewrite (gram_transpose m G W j k), (gram_transpose m G W k j). field.
 Qed.
 
-(** ng-tangent-projection. It is the identity on tangents, so projecting twice is projecting once. This needs
-    neither W^T W = sigma^2 I nor sigma > 0. *)
+(** ng-tangent-projection. It is the identity on tangents, so projecting
+    twice is projecting once. This needs neither W^T W = sigma^2 I nor
+    sigma > 0. *)
 Theorem ng_tangent_projection_fixes (m n : nat) (sigma : R) (W V : matrix) (i k : nat) :
   tangent m n W V -> (k < n)%nat -> project m n sigma W V i k = V i k.
 Proof.
@@ -111,7 +114,8 @@ Proof.
   intros j j_below. unfold symmetric_part. rewrite flat by assumption. field.
 Qed.
 
-(** ng-tangent-projection. What it removes is orthogonal to every tangent V: the projection is orthogonal. *)
+(** ng-tangent-projection. What it removes is orthogonal to every tangent V:
+    the projection is orthogonal. *)
 Theorem ng_tangent_projection_normal (m n : nat) (sigma : R) (W G V : matrix) :
   tangent m n W V -> inner m n V (fun i k => G i k - project m n sigma W G i k) = 0.
 Proof.

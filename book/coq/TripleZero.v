@@ -6,7 +6,8 @@ Open Scope R_scope.
 
 (** ** The gap as an integral *)
 
-(** ng-gap-integral. The gap in terms of beta and t, for every real alpha and -pi < theta < pi. *)
+(** ng-gap-integral. The gap in terms of beta and t, for every real alpha
+    and -pi < theta < pi. *)
 Theorem ng_gap_integral_tangents (alpha theta : R) :
   - PI < theta < PI -> gap alpha theta = gap_in_tangents (beta alpha) (t theta).
 Proof.
@@ -14,7 +15,8 @@ Proof.
   unfold beta. field.
 Qed.
 
-(** ng-gap-integral. The derivative by t, factored, for every real beta and t. *)
+(** ng-gap-integral. The derivative by t, factored, for every real beta and
+    t. *)
 Theorem ng_gap_integral_derivative (b s : R) :
   derivable_pt_lim (gap_in_tangents b) s (b * (1 - b ^ 2) * integrand b s).
 Proof.
@@ -22,7 +24,8 @@ Proof.
   field. split; nra.
 Qed.
 
-(** ng-gap-integral. So the gap is a Riemann integral from 0 to t, for every real alpha and 0 < theta < pi. *)
+(** ng-gap-integral. So the gap is a Riemann integral from 0 to t, for every
+    real alpha and 0 < theta < pi. *)
 Theorem ng_gap_integral (alpha theta : R) :
   0 < theta < PI ->
   exists integrable : Riemann_integrable
@@ -39,8 +42,9 @@ Proof.
   unfold gap_in_tangents. rewrite Rmult_0_r, atan_0. ring.
 Qed.
 
-(** ng-gap-integral. With the mean value theorem instead of the integral: for every real beta and t > 0 the
-    gap is beta (1 - beta^2) t^3/3 divided by the denominator of the integrand at some c between 0 and t. *)
+(** ng-gap-integral. With the mean value theorem instead of the integral:
+    for every real beta and t > 0 the gap is beta (1 - beta^2) t^3/3 divided
+    by the denominator of the integrand at some c between 0 and t. *)
 Theorem ng_gap_integral_mean (b s : R) :
   0 < s ->
   exists c, 0 < c < s
@@ -76,8 +80,8 @@ Proof.
   field. lra.
 Qed.
 
-(** ng-triple-zero. The gap is 0 if and only if alpha is 0, 1/2 or 1: for every real alpha and
-    0 < theta < pi. *)
+(** ng-triple-zero. The gap is 0 if and only if alpha is 0, 1/2 or 1: for
+    every real alpha and 0 < theta < pi. *)
 Theorem ng_triple_zero (alpha theta : R) :
   0 < theta < PI ->
   gap alpha theta = 0 <-> alpha = 0 \/ alpha = 1 / 2 \/ alpha = 1.
@@ -89,8 +93,9 @@ Proof.
   - intros [-> | [-> | ->]]; field.
 Qed.
 
-(** ng-triple-zero. The same, without the gap: for every real alpha and 0 < theta < pi the step turns by alpha
-    theta, as the geodesic step does, if and only if alpha is 0, 1/2 or 1. *)
+(** ng-triple-zero. The same, without the gap: for every real alpha and
+    0 < theta < pi the step turns by alpha theta, as the geodesic step does,
+    if and only if alpha is 0, 1/2 or 1. *)
 Theorem ng_triple_zero_turn (alpha theta : R) :
   0 < theta < PI ->
   phi alpha theta = alpha * theta <-> alpha = 0 \/ alpha = 1 / 2 \/ alpha = 1.
@@ -98,7 +103,8 @@ Proof.
   intros range. rewrite <- (ng_triple_zero alpha theta range). unfold gap. lra.
 Qed.
 
-(** ng-triple-zero. The gap is odd about alpha = 1/2, for all real alpha and theta. *)
+(** ng-triple-zero. The gap is odd about alpha = 1/2, for all real alpha and
+    theta. *)
 Theorem ng_triple_zero_odd (alpha theta : R) : gap (1 - alpha) theta = - gap alpha theta.
 Proof.
   unfold gap, phi, beta.
@@ -106,8 +112,8 @@ Proof.
   rewrite atan_opp. field.
 Qed.
 
-(** ng-triple-zero. For 0 < theta < pi the step lags behind the geodesic (positive gap) for 0 < alpha < 1/2
-    and for alpha > 1. *)
+(** ng-triple-zero. For 0 < theta < pi the step lags behind the geodesic
+    (positive gap) for 0 < alpha < 1/2 and for alpha > 1. *)
 Theorem ng_triple_zero_lags (alpha theta : R) :
   0 < theta < PI -> 0 < alpha < 1 / 2 \/ 1 < alpha -> 0 < gap alpha theta.
 Proof.
@@ -116,7 +122,8 @@ Proof.
   assert (0 < alpha * ((1 - alpha) * (1 - 2 * alpha))) by (apply Rmult_lt_0_compat; destruct side; nra). lra.
 Qed.
 
-(** ng-triple-zero. It leads (negative gap) for 1/2 < alpha < 1 and for alpha < 0. *)
+(** ng-triple-zero. It leads (negative gap) for 1/2 < alpha < 1 and for
+    alpha < 0. *)
 Theorem ng_triple_zero_leads (alpha theta : R) :
   0 < theta < PI -> 1 / 2 < alpha < 1 \/ alpha < 0 -> gap alpha theta < 0.
 Proof.

@@ -152,9 +152,9 @@ MATCHED_STEP = Statement(
     title="The matched step",
     chapter="angle_law",
     claim=(
-        "Exactly one real alpha turns h by f theta: alpha = sin(f theta)/(sin(f theta) + sin((1-f) theta)), "
-        "that is beta = tan((1-2f) theta/2)/t. It is 0 for f = 0, 1 for f = 1, and in (0, 1) for f in (0, "
-        "1). With it the step is SLERP at the fraction f."
+        "Exactly one real alpha turns h by f theta: alpha = sin(f theta)/(sin(f theta) + sin((1 - f) "
+        "theta)), that is beta = tan((1 - 2f) theta/2)/t. It is 0 for f = 0, 1 for f = 1, and in (0, 1) for "
+        "f in (0, 1). With it the step is SLERP at the fraction f."
     ),
     hypotheses=(
         "h, h_A unit vectors, theta = angle(h, h_A) in (0, pi)",
@@ -172,7 +172,7 @@ MATCHED_STEP = Statement(
         Step(
             "sines",
             (
-                "With x = theta/2, sin(f theta) = sin(x - v) = sin(x) cos(v) - cos(x) sin(v) and sin((1-f) "
+                "With x = theta/2, sin(f theta) = sin(x - v) = sin(x) cos(v) - cos(x) sin(v) and sin((1 - f) "
                 "theta) = sin(x + v) = sin(x) cos(v) + cos(x) sin(v). Their sum is 2 sin(x) cos(v) > 0, and "
                 "alpha is a quotient of tangents, t = tan(x) and c = tan(v)."
             ),
@@ -197,8 +197,8 @@ MATCHED_STEP = Statement(
         Step(
             "slerp",
             (
-                "1 - alpha = sin((1-f) theta)/(2 sin(x) cos(v)), so the chord point is a positive multiple "
-                "of the SLERP point (sin((1-f) theta) h + sin(f theta) h_A)/sin(theta)."
+                "1 - alpha = sin((1 - f) theta)/(2 sin(x) cos(v)), so the chord point is a positive multiple "
+                "of the SLERP point (sin((1 - f) theta) h + sin(f theta) h_A)/sin(theta)."
             ),
             Identity(
                 (1 - alpha) * 2 * half_sum,

@@ -103,11 +103,11 @@ COMMUTATOR = Statement(
         "V tangent, not 0, of any rank; M^(-1/2) is 0 on the null space of M",
     ),
     paper=(
-        "The SPEL change says of its projection, which is applied before the polar factor, that it 'ensures "
-        "the descent direction is strictly tangential'. Of P(G) this is true; of O = msign(P(G)), along "
-        "which the weight moves, it is not in general. That msign leaves the tangent space unless W is "
-        "square was shown by Cesista (2025); Su (2025) saw that it matters how nearly A commutes with a "
-        "root of a Gram matrix. The formula, the criterion and the example are ours."
+        "Pull request 301 of Emerging-Optimizers says of its projection, which is applied before the polar "
+        "factor, that it 'ensures the descent direction is strictly tangential'. Of P(G) this is true; of O "
+        "= msign(P(G)), along which the weight moves, it is not in general. That msign leaves the tangent "
+        "space unless W is square was shown by Cesista (2025); Su (2025) saw that it matters how nearly A "
+        "commutes with a root of a Gram matrix. The formula, the criterion and the example are ours."
     ),
     uses=("ng-tangent-projection",),
     steps=(
@@ -255,9 +255,9 @@ GAUSSIAN_DEFECT = Statement(
         "the limits are in probability",
     ),
     paper=(
-        "The SPEL change takes the direction as tangent and has no number. The curve, its first order n/(4 "
-        "m) and its limits are ours; the tools are in Mingo and Speicher, Free Probability and Random "
-        "Matrices (2017)."
+        "Pull request 301 of Emerging-Optimizers takes the direction as tangent and has no number. The "
+        "curve, its first order n/(4 m) and its limits are ours; the tools are in Mingo and Speicher, Free "
+        "Probability and Random Matrices (2017)."
     ),
     uses=("ng-commutator",),
     steps=(

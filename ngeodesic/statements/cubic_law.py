@@ -75,7 +75,7 @@ CUBIC_LAW = Statement(
     chapter="cubic_law",
     claim=(
         "phi = Arg(1 - alpha + alpha e^(i theta)) is the phase of the characteristic function of a "
-        "Bernoulli(alpha) variable, so G = sum_{k>=1} (-1)^(k+1) kappa_(2k+1) theta^(2k+1)/(2k+1)! with its "
+        "Bernoulli(alpha) variable, so G = sum_(k>=1) (-1)^(k+1) kappa_(2k+1) theta^(2k+1)/(2k+1)! with its "
         "cumulants, kappa_1 = alpha, kappa_(n+1) = alpha (1 - alpha) d kappa_n/d alpha; for 0 < alpha < 1 "
         "the series converges for |theta| < sqrt(pi^2 + log^2((1 - alpha)/alpha)), so on all of (0, pi). "
         "kappa_3 = alpha (1 - alpha)(1 - 2 alpha), kappa_5 = kappa_3 (1 - 12 alpha + 12 alpha^2), and "

@@ -59,8 +59,9 @@ NEWTON_SCHULZ = Statement(
         "exact arithmetic",
     ),
     paper=(
-        "The SPEL change computes msign by a Newton-Schulz iteration with quintics of other coefficients. "
-        "The cubic is in Higham, Functions of Matrices, section 8.3; the intervals are proved here."
+        "Emerging-Optimizers computes msign by a Newton-Schulz iteration with quintics of other "
+        "coefficients. The cubic is in Higham, Functions of Matrices, section 8.3; the intervals are proved "
+        "here."
     ),
     uses=(),
     steps=(

@@ -65,16 +65,16 @@ OFF_PLANE = Statement(
     title="The off-plane law",
     chapter="per_dimension",
     claim=(
-        "Let x = h_A - h, C = |x|^2 = 2 - 2 cos theta, w_i = x_i^2/C, alpha x the entrywise product. (a) "
-        "The step r = Norm(h + alpha x) lies in span{h, h_A} iff alpha x does, that is iff there are "
-        "numbers p, q with (alpha_i - q) x_i = p h_i for every i; a constant alpha does it with p = 0. In "
-        "general its off-plane part has exactly the squared norm X^2 = C (m_2 - m^2 - kappa^2)/(1 - (m - "
-        "m_2) C + 2 kappa sin theta), m = sum alpha_i w_i, m_2 = sum alpha_i^2 w_i, kappa = sum alpha_i "
-        "(h_Ai^2 - h_i^2)/(2 sin theta). (b) If the alpha_i are iid with mean mu and variance s^2, "
-        "independent of h and h_A, and max w_i -> 0 in probability as d -> oo, then X^2 -> s^2 C/(1 - (mu "
-        "(1 - mu) - s^2) C) in probability: 0 iff s = 0, growing with s, below 1. The angle off the plane "
-        "tends to the arctan of s sqrt(C/(1 - mu (1 - mu) C)), the angle in the plane to phi(mu, theta). "
-        "(c) For normal alpha and a uniformly random pair at angle theta, with r the limit of X^2 and D its "
+        "Let x = h_A - h, C = |x|^2 = 2 - 2 cos theta, w_i = x_i^2/C, alpha x the entrywise product. (a) The "
+        "step r = Norm(h + alpha x) lies in span{h, h_A} iff alpha x does, that is iff there are numbers p, "
+        "q with (alpha_i - q) x_i = p h_i for every i; a constant alpha does it with p = 0. In general its "
+        "off-plane part has exactly the squared norm X^2 = C (m_2 - m^2 - kappa^2)/(1 - (m - m_2) C + 2 "
+        "kappa sin theta), m = sum_i alpha_i w_i, m_2 = sum_i alpha_i^2 w_i, kappa = sum_i alpha_i "
+        "(h_(A,i)^2 - h_i^2)/(2 sin theta). (b) If the alpha_i are iid with mean mu and variance s^2, "
+        "independent of h and h_A, and max w_i -> 0 in probability as d -> oo, then X^2 -> s^2 C/(1 - (mu (1 "
+        "- mu) - s^2) C) in probability: 0 iff s = 0, growing with s, below 1. The angle off the plane tends "
+        "to the arctan of s sqrt(C/(1 - mu (1 - mu) C)), the angle in the plane to phi(mu, theta). (c) For "
+        "normal alpha and a uniformly random pair at angle theta, with r the limit of X^2 and D its "
         "denominator: d Var X/r -> (3 (1 - r^2) - (4 - C) r/D)/2 and d (E X/sqrt r - 1) -> -(11 - 12 r + 9 "
         "r^2 + 3 (4 - C) r/D)/4. For two independent random vectors theta varies about pi/2: take C = 2 and "
         "add 1/(4 D^2) to the first and (3 - 4 D)/(8 D^2) to the second."
@@ -139,11 +139,11 @@ OFF_PLANE = Statement(
         ),
         Step(
             "pythagoras",
-            "e1 = (h + h_A)/|h + h_A| and e2 = x/|x| are an orthonormal basis of the plane.",
+            "e_1 = (h + h_A)/|h + h_A| and e_2 = x/|x| are an orthonormal basis of the plane.",
             ByHand(
-                "alpha x = sqrt(C) alpha e2 has the squared length C m_2, the component sqrt(C) m along e2, "
-                "and sqrt(C) kappa along e1, since |h + h_A| |x| = 2 sin theta; what is left is off the "
-                "plane",
+                "alpha x = sqrt(C) alpha e_2 has the squared length C m_2, the component sqrt(C) m along "
+                "e_2, and sqrt(C) kappa along e_1, since |h + h_A| |x| = 2 sin theta; what is left is off "
+                "the plane",
                 r"\left\| \alpha x - P(\alpha x) \right\|^2 = C \left(m_2 - m^2 - \kappa^2\right)",
             ),
         ),
@@ -152,10 +152,10 @@ OFF_PLANE = Statement(
             "The three sums converge in probability. Take h and h_A as given: the weights are then numbers, "
             "of sum 1, and W is the largest.",
             ByHand(
-                "kappa has the mean mu sum e1_i e2_i = 0 and the variance s^2 sum e1_i^2 w_i <= s^2 W; m "
-                "has the mean mu and the variance s^2 sum w_i^2 <= s^2 W; for m_2 cut the squares off at B: "
-                "the part below varies by at most B^2 W, the part above has a mean that is small for large "
-                "B, whatever the weights",
+                "kappa has the mean mu sum_i e_(1,i) e_(2,i) = 0 and the variance s^2 sum_i e_(1,i)^2 w_i "
+                "<= s^2 W; m has the mean mu and the variance s^2 sum_i w_i^2 <= s^2 W; for m_2 cut the "
+                "squares off at B: the part below varies by at most B^2 W, the part above has a mean that "
+                "is small for large B, whatever the weights",
                 r"m \to \mu, \qquad m_2 \to \mu^2 + s^2, \qquad \kappa \to 0",
             ),
         ),
@@ -210,13 +210,13 @@ OFF_PLANE = Statement(
         ),
         Step(
             "moments",
-            "Let delta = alpha - mu, and write X^2 = (T - R)/(T + P): T = C sum delta_i^2 w_i, P the rest "
-            "of the denominator, R = C (sum delta_i w_i)^2 + C kappa^2.",
+            "Let delta = alpha - mu, and write X^2 = (T - R)/(T + P): T = C sum_i delta_i^2 w_i, P the rest "
+            "of the denominator, R = C (sum_i delta_i w_i)^2 + C kappa^2.",
             ByHand(
-                "for a random frame the means of sum e2_i^4 and sum e1_i^2 e2_i^2 are 3/d and 1/d to first "
-                "order, for normal delta the odd moments vanish and delta^2 has the variance 2 s^4; so T "
-                "has the mean s^2 C, P has the mean D - s^2 C, they are uncorrelated, d times their "
-                "variances are as below, and d E R -> 4 s^2 C",
+                "for a random frame the means of sum_i e_(2,i)^4 and sum_i e_(1,i)^2 e_(2,i)^2 are 3/d and "
+                "1/d to first order, for normal delta the odd moments vanish and delta^2 has the variance 2 "
+                "s^4; so T has the mean s^2 C, P has the mean D - s^2 C, they are uncorrelated, d times "
+                "their variances are as below, and d E R -> 4 s^2 C",
                 r"d \operatorname{Var} T \to 6 s^4 C^2, \quad d \operatorname{Var} P \to s^2 C (4 - C + 3 "
                 r"\beta^2 C), \quad d \operatorname{E} R \to 4 s^2 C",
             ),

@@ -112,9 +112,10 @@ ARCTAN_LAW = Statement(
         "sigma > 0, eta real, so phi in (-pi/2, pi/2); the lag for eta > 0",
     ),
     paper=(
-        "The SPEL change: W <- sigma msign(W - lr msign(P(M))), M the momentum. For square W of even size "
-        "the division is in the Modula documentation ('Orthogonal matrices', sigma = 1). The angle of every "
-        "vector, the geodesic and the lag are ours."
+        "Pull request 301 of Emerging-Optimizers: W <- sigma msign(W - lr msign(P(M))), M the momentum. "
+        "For sigma = 1 the division is in Su (2025), 'Muon + Stiefel', for a tangent direction of full "
+        "rank; for square W of even size also in the Modula documentation ('Orthogonal matrices'). The "
+        "angle of every vector, the geodesic and the lag are ours."
     ),
     uses=("ng-tangent-projection", "ng-scaled-retraction"),
     steps=(

@@ -124,8 +124,8 @@ TANGENT_PROJECTION = Statement(
         "Y^T)",
     ),
     paper=(
-        "The SPEL change: projection of the momentum on the tangent space, and its test that sym(W^T V) = 0 "
-        "for square, tall and wide weights in both scale modes."
+        "Pull request 301 of Emerging-Optimizers: projection of the momentum on the tangent space, and its "
+        "test that sym(W^T V) = 0 for square, tall and wide weights in both scale modes."
     ),
     uses=(),
     steps=(
@@ -248,9 +248,9 @@ SCALED_RETRACTION = Statement(
         "QR: sigma times the factor with orthonormal columns, R with a positive diagonal",
     ),
     paper=(
-        "The SPEL change: retraction by msign and scaling, modes unit_spectral_norm (sigma = 1) and "
-        "unit_rms_to_rms_norm (sigma = sqrt(m/n)), and its test that W^T W = sigma^2 I after several steps. "
-        "The order of contact, its leading term and the bound are ours."
+        "Pull request 301 of Emerging-Optimizers: retraction by msign and scaling, modes unit_spectral_norm "
+        "(sigma = 1) and unit_rms_to_rms_norm (sigma = sqrt(m/n)), and its test that W^T W = sigma^2 I "
+        "after several steps. The order of contact, its leading term and the bound are ours."
     ),
     uses=("ng-tangent-projection",),
     steps=(
