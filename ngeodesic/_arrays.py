@@ -409,7 +409,7 @@ def plus_symmetric(
     if n * n * k < 2**25 or wants_gradient(A) or not _is_torch_matrix(xp, A, B):
         return A @ B if C is None else plus_product(xp, C, A, B, beta=beta, alpha=alpha)
     panel = max(128, 64 * math.ceil(n / 256))
-    result = xp.empty((n, n + 16), dtype=A.dtype, device=A.device)[:, :n]  # longer rows: `symmetric_product`
+    result = xp.empty((n, n), dtype=A.dtype, device=A.device)
     C, beta, alpha = (result, 0.0, 1.0) if C is None else (C, beta, alpha)
     for start in range(0, n, panel):
         stop = min(start + panel, n)

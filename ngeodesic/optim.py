@@ -76,8 +76,9 @@ class Spel(Optimizer):
         optimizer.
     lr
         The learning rate, >= 0: a number or a tensor of one entry. If the direction is tangent and has full
-        rank, a step turns W by arctan(lr / sigma). At most 0.01 / eps times sigma (1 - lr weight_decay), with
-        eps of float64, or of float32 for all smaller types: rounding would leave less than two digits of W.
+        rank, a step turns W by arctan(lr / sigma). A negative one above -1e-15, which schedulers leave by
+        rounding, is 0. For W of shape (m, n) at most 0.01 sigma (1 - lr weight_decay) / (max(m, n) eps), with
+        eps of float64, or of float32 for all smaller types: a longer step loses W in its own rounding.
     momentum
         In [0, 1): the share of the old in the moving average.
     weight_decay
@@ -93,7 +94,8 @@ class Spel(Optimizer):
         tall and wide alike (`stiefel.sigma`).
     coefficient_type
         How msign(P(M)) is found: by Newton-Schulz with the coefficients "polar_express", "quintic" (the five
-        steps of modded-nanogpt), "simple" (Muon's) or "cubic"; or exactly, by "svd".
+        steps of modded-nanogpt), "simple" (Muon's) or "cubic"; or exactly, by "svd", but for singular values
+        up to ``32 eps |M|``, which are rounding and count as 0.
     num_ns_steps
         How many Newton-Schulz steps, >= 1. The last coefficients of a set repeat.
     fp32_matmul_prec
@@ -114,8 +116,8 @@ class Spel(Optimizer):
         loaded momentum; one of another shape or device than its parameter; an option out of its range, among
         them lr weight_decay >= 1 (weight_decay >= 1, lr^2 weight_decay >= 1), with which the weight would
         change its sign; a weight without full rank, which has no nearest point on the manifold (other weights
-        may have been retracted by then). The message names the parameter. Only what a step itself makes comes
-        later: a weight minus the step without full rank, or that overflows.
+        may have been retracted by then). The message names the parameter or the group. Only what a step
+        itself makes comes later: a momentum that overflows, a weight minus the step without full rank.
     TypeError
         A parameter that is not of float16, bfloat16, float32 or float64; an option, a gradient or a momentum
         of the wrong kind.
@@ -128,9 +130,9 @@ class Spel(Optimizer):
 
     A weight off the manifold, by more than ``stiefel.retract`` takes for rounding, is brought onto it by the
     first step that moves it, and again after others have changed it, or its scale_mode. Changes are seen by
-    torch's count of operations in place, so not if they are made in place in ``p.data``: then only the
-    retraction at the end of the step brings it back. Neither construction nor ``load_state_dict`` changes a
-    weight.
+    the address of the weight and torch's count of operations in place: not if they are made in place in
+    ``p.data``, and not surely if ``p.data`` is replaced. Unseen, only the retraction at the end of the step
+    brings it back. Neither construction nor ``load_state_dict`` changes a weight.
 
     Accuracy: ``stiefel.gram_defect`` at most 1e-6 in float32 and 1e-13 in float64 after any number of steps,
     whatever the direction and lr; a single entry of W^T W / sigma^2 - I may be several times that. float16
@@ -146,7 +148,7 @@ class Spel(Optimizer):
     itself.
 
     Memory: a momentum buffer per parameter, in its type. Temporaries: three times the largest parameter; for
-    float16 and bfloat16, four such matrices in float32; more with "svd".
+    float16 and bfloat16, five such matrices in float32; more with "svd".
 
     Distributed training: with DistributedDataParallel each process makes the same step. Of parameters that
     are DTensors, as ``fully_shard`` makes them, the momentum is sharded too; msign needs whole matrices, so
@@ -184,15 +186,18 @@ class Spel(Optimizer):
             "fp32_matmul_prec": fp32_matmul_prec,
             "error_if_nonfinite": error_if_nonfinite,
         }
-        _check_options(options)
+        _checked(options)
         super().__init__(params, options)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        before = self.__dict__.get("param_groups", [])  # none, if this is a copy or comes from a pickle
         super().__setstate__(state)
         self._seen = {}
-        for group in self.param_groups:  # saved by the optimizer of the same name, a group lacks some options
+        for index, group in enumerate(self.param_groups):
+            # saved by the optimizer of the same name, a group lacks some options
+            known = before[index] if index < len(before) else {}
             for name, value in self.defaults.items():
-                group.setdefault(name, value)
+                group.setdefault(name, known.get(name, value))
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add a group, whose parameters and options are checked as at construction."""
@@ -200,11 +205,12 @@ class Spel(Optimizer):
         index = len(self.param_groups) - 1
         seen: dict[Tensor, str] = {}
         try:
-            _check_options(param_group, f"group {index}: ")
+            _checked(param_group, f"group {index}: ")
             for name, p in _named(param_group, index):
                 _check_parameter(name, p)
-                if seen.setdefault(p, name) != name:
-                    raise ValueError(f"{name} must not be the same tensor as {seen[p]}")
+                if p in seen:
+                    raise ValueError(f"{name} must not be given twice: it is {seen[p]}, too")
+                seen[p] = name
         except (TypeError, ValueError):
             self.param_groups.pop()
             raise
@@ -228,8 +234,8 @@ class Spel(Optimizer):
                 loss = closure()
         tasks = []
         for index, group in enumerate(self.param_groups):
-            _check_options(group, f"group {index}: ")
-            tasks += [_Task(name, p, group) for name, p in _named(group, index) if p.grad is not None]
+            options = _checked(group, f"group {index}: ")
+            tasks += [_Task(name, p, options) for name, p in _named(group, index) if p.grad is not None]
         with torch.no_grad(), _float32_products("highest"), ExitStack() as stack:
             for kind in {p.device.type for _, p, _ in tasks}:  # a step rounds nothing to a smaller type
                 stack.enter_context(torch.autocast(kind, enabled=False))
@@ -262,7 +268,7 @@ class Spel(Optimizer):
                         _check_finite(name, "momentum_buffer", loaded)
             except (TypeError, ValueError) as error:
                 problem = error
-            moves = changed and problem is None and float(group["lr"]) != 0
+            moves = changed and problem is None and group["lr"] != 0
             if moves and not (group["weight_decay_method"] == "l2" and group["weight_decay"] != 0):
                 moves = any(bool(_local(x).any()) for x in (p.grad, loaded) if x is not None)
             problems.append(problem)
@@ -277,8 +283,11 @@ class Spel(Optimizer):
         """Return what differs after others than `step` have changed a weight or its momentum."""
         held = (task.p, *self.state.get(task.p, {}).values())
         tensors = (_local(x) for x in held if isinstance(x, torch.Tensor))
-        dense = [(x.data_ptr(), x._version) for x in tensors if x.layout is torch.strided]
-        return task.group["scale_mode"], dense
+        return task.group["scale_mode"], [
+            (x.data_ptr(), object() if x.is_inference() else x._version)  # of inference tensors nothing tells
+            for x in tensors
+            if x.layout is torch.strided
+        ]
 
     def _settle(self, task: _Task) -> None:
         """Bring a weight that is off the manifold onto it."""
@@ -286,18 +295,20 @@ class Spel(Optimizer):
         W, radius = _whole(p), sigma(tuple(p.shape), group["scale_mode"])
         if not float(relative_gram_defect(xp, W, radius)) <= rounding_defect(p):
             point = polar_by_products(xp, W)
+            if point is None and not _is_finite(W):
+                if group["error_if_nonfinite"]:
+                    raise ValueError(f"{name} must be finite: got NaN or infinity")
+                point = torch.full_like(W, math.nan)
             if point is None:
                 raise ValueError(f"{name} of shape {tuple(p.shape)} must have full rank, to be retracted")
-            if group["error_if_nonfinite"] and not _is_finite(point):
-                raise ValueError(f"{name} must be finite: got NaN or infinity")
             _store(p, point, radius)
         self._seen[p] = None
 
     def _update(self, task: _Task) -> None:
         name, p, group = task
-        lr, radius = float(group["lr"]), sigma(tuple(p.shape), group["scale_mode"])
+        lr, radius = group["lr"], sigma(tuple(p.shape), group["scale_mode"])
         state = self.state[p]
-        if "momentum_buffer" not in state:
+        if state.get("momentum_buffer") is None:
             state["momentum_buffer"] = torch.zeros_like(p)
         _local(state["momentum_buffer"]).lerp_(_gradient(p, group), 1 - group["momentum"])
         held = [self._moved(task, lr, radius)] if lr != 0 else [None]
@@ -351,9 +362,11 @@ def _direction(
 ) -> Tensor | None:
     """Return an approximation of msign(P(M)) for tall matrices, None where P(M) is 0 to rounding."""
     size = float(torch.linalg.vector_norm(M))
-    if not 1e-15 < size < 1e15:
+    if not 1e-8 < size < 1e8:  # the projection may be as small as 32 eps of it
         M, _ = balanced(xp, M)
         size = float(torch.linalg.vector_norm(M))
+    if size == 0:
+        return None
     P = tangent_part(xp, W, M, radius)
     del M
     noise = max(32 * epsilon(xp, P), eps) * size
@@ -468,6 +481,8 @@ def _named(group: dict[str, Any], index: int) -> list[tuple[str, Tensor]]:
 
 
 def _check_parameter(name: str, p: Tensor) -> None:
+    if torch.nn.parameter.is_lazy(p):
+        raise TypeError(f"{name} must have a shape: got a parameter that is not initialized")
     if p.dtype not in _TYPES or p.layout is not torch.strided:
         raise TypeError(f"{name} must be a dense tensor of a real floating type: got {p.dtype}, {p.layout}")
     if p.ndim != 2 or 0 in p.shape:
@@ -498,24 +513,27 @@ def _check_finite(name: str, what: str, x: Tensor) -> None:
 
 def _check_size(name: str, p: Tensor, group: dict[str, Any]) -> None:
     """Refuse a step, and a decay of the gradient, beside which a weight is lost in rounding or overflows."""
-    lr, decay, method = float(group["lr"]), float(group["weight_decay"]), group["weight_decay_method"]
+    lr, decay, method = group["lr"], group["weight_decay"], group["weight_decay_method"]
     radius = sigma(tuple(p.shape), group["scale_mode"])
-    limit = 0.01 / torch.finfo(_work_type(p)).eps * radius * (1 - _DECAY[method](lr, decay))
+    left = 1 - _DECAY[method](lr, decay)
+    limit = 0.01 * radius * left / (max(p.shape) * torch.finfo(_work_type(p)).eps)
     if lr > limit:
-        raise ValueError(f"{name}: lr must be at most {limit:.3g}, 0.01 sigma / eps and less: got {lr}")
+        raise ValueError(f"{name}: lr must be at most {limit:.3g}, for a weight of this size: got {lr}")
     limit = 1e-3 * torch.finfo(p.dtype).max / radius
     if method == "l2" and decay > limit:
         raise ValueError(f"{name}: weight_decay must be at most {limit:.3g}, not to overflow: got {decay}")
 
 
-def _check_options(group: dict[str, Any], where: str = "") -> None:
+def _checked(group: dict[str, Any], where: str = "") -> dict[str, Any]:
+    """Return the options of a group, checked, with plain numbers."""
     try:
-        _check_each(group)
+        return group | _numbers(group)
     except (TypeError, ValueError) as error:
         raise type(error)(f"{where}{error}") from None
 
 
-def _check_each(group: dict[str, Any]) -> None:
+def _numbers(group: dict[str, Any]) -> dict[str, float]:
+    """Check all options and return those that are numbers."""
     lr = _number("lr", group["lr"])
     momentum = _number("momentum", group["momentum"])
     decay = _number("weight_decay", group["weight_decay"])
@@ -536,15 +554,23 @@ def _check_each(group: dict[str, Any]) -> None:
         )
     if as_index("num_ns_steps", group["num_ns_steps"]) < 1:
         raise ValueError(f"num_ns_steps must be at least 1: got {group['num_ns_steps']}")
+    return {"lr": lr, "momentum": momentum, "weight_decay": decay}
 
 
 def _number(name: str, value: Any) -> float:
     """Take a finite number >= 0, or a tensor that holds one."""
-    one = isinstance(value, torch.Tensor) and value.numel() == 1 and value.is_floating_point()
-    if not one and (not isinstance(value, numbers.Real) or isinstance(value, bool)):
-        kind = f"{tuple(value.shape)} tensor" if isinstance(value, torch.Tensor) else type(value).__name__
-        raise TypeError(f"{name} must be a real number: got {kind}")
-    number = float(value)
+    if isinstance(value, torch.Tensor):
+        if value.numel() != 1 or value.is_complex() or value.dtype == torch.bool:
+            raise TypeError(f"{name} must be a real number: got {tuple(value.shape)} tensor, {value.dtype}")
+        value = value.detach().item()
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a real number: got {type(value).__name__}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if -1e-15 < number < 0:  # what schedulers leave of 0
+        return 0.0
     if not 0 <= number < math.inf:
         raise ValueError(f"{name} must be finite and not negative: got {number}")
     return number

@@ -428,7 +428,8 @@ def _long_correction(xp: Any, E: Array, square: Array, small: float) -> tuple[Ar
 
 
 def polar_by_products(xp: Any, X: Array) -> Array | None:
-    """Return msign of a tall matrix X by products alone; None if a singular value is below some 30 eps |X|_F.
+    """Return msign of a tall matrix X by products alone; None if a singular value is below some 30 eps |X|_F,
+    or NaN.
 
     Newton-Schulz starts at X itself. Only if it is far from every multiple of a matrix with orthonormal
     columns is it divided by |X|_F, taken near by polar_express, and nearer by classical quintic steps.
@@ -443,10 +444,8 @@ def polar_by_products(xp: Any, X: Array) -> Array | None:
         elif far == 0:
             X, _ = balanced(xp, X)
             size = frobenius(xp, X)
-            if size == 0:
+            if not size > 0:
                 return None
-            if xp.isnan(size):
-                return X
             X = X / size
             for step in COEFFICIENTS["polar_express"].steps:
                 X = iterate(xp, X, (step,))

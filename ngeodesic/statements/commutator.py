@@ -156,7 +156,7 @@ COMMUTATOR = Statement(
             "functions-of-each-other",
             "A commutes with S iff it commutes with M.",
             ByHand(
-                "M is symmetric and positive semidefinite, and s -> s^(-1/2) for s > 0, 0 -> 0 is one to "
+                "M is symmetric and positive semidefinite, and mu -> mu^(-1/2) for mu > 0, 0 -> 0 is one to "
                 "one: S is a polynomial in M and M is a polynomial in S",
                 r"A S = S A \iff A M = M A",
             ),

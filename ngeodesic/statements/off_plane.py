@@ -312,8 +312,9 @@ OFF_PLANE = Statement(
             ByHand(
                 "X lies in [0, 1]; the central moments of T, P, R of order 2 k are of order 1/d^k, so that "
                 "they leave a neighbourhood of their limits, where X is smooth, with a probability that "
-                "falls faster than any power of 1/d; the third ones of T and P are of order 1/d^2, as the "
-                "fourth are, so the bias is known up to 1/d^2, uniformly on closed intervals of theta. "
+                "falls faster than any power of 1/d; the third ones, mixed ones too, are of order 1/d^2, as "
+                "the fourth are; R is even in delta, so uncorrelated with P, and its covariance with T is of "
+                "order 1/d^2; so the bias is known up to 1/d^2, uniformly on closed intervals of theta. "
                 "If theta is free, C - 2 = -2 cos theta is symmetric: its third moment is 0, its fourth 48/"
                 "(d (d + 2)), and it leaves a neighbourhood of 0 with a probability that falls "
                 "exponentially with d",

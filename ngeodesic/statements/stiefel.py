@@ -235,12 +235,12 @@ SCALED_RETRACTION = Statement(
         "For every tangent V, of any size, R(W, V) = sigma msign(W + V) is defined and equal to sigma (W + "
         "V) (sigma^2 I + V^T V)^(-1/2). Its Gram matrix is sigma^2 I and R(W, 0) = W; it is the point of "
         "the manifold nearest to W + V. Tangents are the velocities of curves on the manifold. If V^T V q = "
-        "nu^2 q, then R q is W q turned towards V q by arctan(nu/sigma). R is second order: R(W, tV) has "
-        "the velocity V and the acceleration -W V^T V/sigma^2 of the geodesic of the Euclidean metric, and "
-        "exp_W(tV) - R(W, tV) = t^3 P(V V^T V)/(3 sigma^2) + O(t^4), P the tangent projection. For every "
-        "tangent V, |exp_W(V) - R(W, V)| <= |V|^3/sigma^2. The QR retraction is second order only "
-        "along V with a diagonal V^T V. W of scale sigma = sqrt(m/n) preserves the RMS norm of activations: "
-        "of all if m >= n, of those in the row space of W if m < n."
+        "nu^2 q, nu >= 0, then R q is W q turned towards V q by arctan(nu/sigma), and W q for nu = 0. R is "
+        "second order: R(W, tV) has the velocity V and the acceleration -W V^T V/sigma^2 of the geodesic of "
+        "the Euclidean metric, and exp_W(tV) - R(W, tV) = t^3 P(V V^T V)/(3 sigma^2) + O(t^4), P the "
+        "tangent projection. For every tangent V, |exp_W(V) - R(W, V)| <= |V|^3/sigma^2. The QR retraction "
+        "is second order only along V with a diagonal V^T V. W of scale sigma = sqrt(m/n) preserves the RMS "
+        "norm of activations: of all if m >= n, of those in the row space of W if m < n."
     ),
     hypotheses=(
         "tall: W^T W = sigma^2 I, W^T V + V^T W = 0, sigma > 0; wide: the transposes",
