@@ -311,7 +311,9 @@ class Spel(Optimizer):
         if state.get("momentum_buffer") is None:
             state["momentum_buffer"] = torch.zeros_like(p)
         _local(state["momentum_buffer"]).lerp_(_gradient(p, group), 1 - group["momentum"])
-        held = [self._moved(task, lr, radius)] if lr != 0 else [None]
+        if lr == 0:
+            return
+        held = [self._moved(task, lr, radius)]
         if held[0] is None:
             return
         point = polar_by_products(xp, held.pop())  # no one else holds it: freed once it has a successor
@@ -407,9 +409,8 @@ def _work_type(x: Tensor) -> Any:
 
 
 def _is_finite(x: Tensor) -> bool:
-    norm = float(
-        torch.linalg.vector_norm(x, dtype=_work_type(x))
-    )  # ten times faster than to look at every entry
+    # ten times faster than to look at every entry
+    norm = float(torch.linalg.vector_norm(x, dtype=_work_type(x)))
     return math.isfinite(norm) or bool(torch.isfinite(x).all())
 
 
