@@ -372,6 +372,17 @@ def identity(xp: Any, x: Array) -> Array:
     return xp.eye(x.shape[-1], dtype=x.dtype, device=array_api_compat.device(x))
 
 
+def minus_identity(xp: Any, x: Array) -> Array:
+    """Return square matrices minus the identity, written into x, which no one else may need."""
+    if array_api_compat.is_torch_namespace(xp):
+        x.diagonal(dim1=-2, dim2=-1).sub_(1)
+    elif array_api_compat.is_numpy_namespace(xp):
+        np.einsum("...ii->...i", x)[...] -= 1  # a view
+    else:
+        x = x - identity(xp, x)
+    return x
+
+
 def frobenius(xp: Any, x: Array) -> Array:
     """Return the Frobenius norms of matrices, of shape (..., 1, 1)."""
     if array_api_compat.is_numpy_namespace(xp):  # no array of squares

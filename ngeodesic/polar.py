@@ -33,6 +33,7 @@ from ngeodesic._arrays import (
     identity,
     largest,
     matrices,
+    minus_identity,
     plus_product,
     plus_symmetric,
     silent,
@@ -377,9 +378,8 @@ def _taylor_step(xp: Any, X: Array) -> tuple[Array, bool] | None:
     scale = xp.linalg.trace(gram)[..., None, None] / n
     if not largest(xp, 1 / scale) * float(xp.finfo(X.dtype).smallest_normal) <= epsilon(xp, X):
         return None  # the Gram matrix underflows
-    E = gram / scale
+    E = minus_identity(xp, gram / scale)
     del gram
-    E -= identity(xp, E)
     last = 0.75 * largest(xp, frobenius(xp, E)) ** 2 <= small
     if last and not smooth:
         E *= -0.5

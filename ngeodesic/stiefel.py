@@ -37,6 +37,7 @@ from ngeodesic._arrays import (
     identity,
     largest,
     matrices,
+    minus_identity,
     own_epsilon,
     plus_product,
     refuse_matrix,
@@ -188,8 +189,7 @@ def tangent_part(xp: Any, W: Array, G: Array, radius: float) -> Array:
 
 def relative_gram_defect(xp: Any, W: Array, radius: float) -> Array:
     """`gram_defect` of tall matrices, of shape (..., 1, 1)."""
-    error = gram_matrix(xp, _over(W, radius))
-    error -= identity(xp, error)
+    error = minus_identity(xp, gram_matrix(xp, _over(W, radius)))
     return _infinite(xp, frobenius(xp, error) / math.sqrt(W.shape[-1]), W)
 
 
