@@ -38,25 +38,37 @@ def draw_constant_rate() -> figures.BookFigure:
     return figures.constant_rate(errors, floors)
 
 
-RATES = 10.0 ** (np.arange(-8, 3) / 3)
+COARSE = 10.0 ** (np.arange(-6, 3) / 2)
+EVERYONE = (*METHODS, "adamw")
+BEST = dict(zip(EVERYONE, (0.03, 0.022, 0.022, 1.5, 0.005), strict=True))
+TITLES = ("one block", "two blocks")
 
 
-def bowl(best: float, least: float) -> np.ndarray:
-    return least + 0.15 * np.log10(RATES / best) ** 2
+def bowl(rates: np.ndarray, best: float, least: float) -> np.ndarray:
+    return least + 0.15 * np.log10(rates / best) ** 2
 
 
 def draw_tuning() -> figures.BookFigure:
-    names = (*METHODS, "adamw")
-    best = dict(zip(names, RATES[[3, 4, 4, 8, 2]], strict=True))
-    losses = {
-        title: {m: bowl(best[m], least + 0.02 * i) for i, m in enumerate(names)}
-        for title, least in (("one block", 2.0), ("two blocks", 1.9))
-    }
-    again = {
-        t: {m: (best[m], curve.min() + np.array([0.01, 0.02, -0.02])) for m, curve in curves.items()}
-        for t, curves in losses.items()
-    }
-    return figures.tuning_curves(RATES, losses, again)
+    seeds = np.array([-0.01, 0.0, 0.02])
+
+    def tried(method: str, least: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        near = BEST[method] * 10.0 ** (np.arange(-3, 4) / 6)
+        losses = bowl(near, BEST[method], least)[:, None] + seeds
+        return bowl(COARSE, BEST[method], least), near, losses
+
+    least = dict(zip(TITLES, (2.0, 1.9), strict=True))
+    tuned = {t: {m: tried(m, low + 0.02 * i) for i, m in enumerate(EVERYONE)} for t, low in least.items()}
+    return figures.tuning_curves(COARSE, tuned)
+
+
+COMPARED = ("muon", "published", "riemannian", "adamw", "unmatched")
+MEANS = (-0.015, -0.014, 0.08, 0.03, 0.001)
+
+
+def draw_paired() -> figures.BookFigure:
+    each = {m: mean + 0.004 * np.linspace(-1, 1, 8) for m, mean in zip(COMPARED, MEANS, strict=True)}
+    bars = {m: (mean - 0.003, mean + 0.003) for m, mean in zip(COMPARED, MEANS, strict=True)}
+    return figures.paired(dict.fromkeys(TITLES, each), dict.fromkeys(TITLES, bars), "loss above SPEL's")
 
 
 def draw_drift() -> figures.BookFigure:
@@ -75,6 +87,7 @@ DRAWN: dict[str, Draw] = {
     "convergence": draw_convergence,
     "constant_rate": draw_constant_rate,
     "tuning_curves": draw_tuning,
+    "paired": draw_paired,
     "drift": draw_drift,
 }
 SAYS: dict[str, list[str]] = {
@@ -90,6 +103,7 @@ SAYS: dict[str, list[str]] = {
     ],
     "constant_rate": ["steps", "subspace error", "= 0.1", "= 0.01", "falls"],
     "tuning_curves": ["SPEL", "AdamW", "Riemannian", "one block", "two blocks", "held-out loss", "rate"],
+    "paired": ["Muon, retracted", "AdamW", "SPEL, one lr", "one block", "two blocks", "loss above SPEL's"],
     "drift": ["steps", "Gram defect", "SPEL, float32", "SPEL, bfloat16", "published form, quintic"],
 }
 
@@ -108,13 +122,21 @@ def test_half_a_step_is_marked_where_the_rate_is_constant() -> None:
     assert flat == [0.05, 0.005]
 
 
-def test_the_runs_with_other_seeds_stand_at_the_best_rate() -> None:
-    ax = draw_tuning().axes[0]
-    curves, points = ax.lines[::2], ax.lines[1::2]
-    for curve, dots in zip(curves, points, strict=True):
-        best = curve.get_xdata()[np.argmin(curve.get_ydata())]
-        assert set(dots.get_xdata()) == {best}
-        assert len(dots.get_ydata()) == 3
+def test_the_dot_stands_at_the_rate_with_the_least_median() -> None:
+    for ax in draw_tuning().axes:
+        dots = [line for line in ax.lines if line.get_marker() == "o"]
+        np.testing.assert_allclose([float(line.get_xdata()[0]) for line in dots], list(BEST.values()))
+        for line, curve in zip(dots, ax.lines[1::3], strict=True):
+            assert line.get_ydata()[0] == min(curve.get_ydata())
+
+
+def test_paired_draws_every_seed_and_the_interval_around_them() -> None:
+    for ax in draw_paired().axes:
+        points = [line.get_xdata() for line in ax.lines if line.get_marker() == "o"]
+        assert [len(x) for x in points] == [8] * len(COMPARED)
+        np.testing.assert_allclose([np.mean(x) for x in points], MEANS)
+        bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in ax.patches]
+        np.testing.assert_allclose(bars, [(mean - 0.003, mean + 0.003) for mean in MEANS])
 
 
 def test_drift_draws_every_curve_as_it_is() -> None:

@@ -18,7 +18,7 @@ from ngeodesic.figures._draw import (
     BookFigure,
     style,
 )
-from ngeodesic.figures.at_work import constant_rate, convergence, drift, tuning_curves
+from ngeodesic.figures.at_work import constant_rate, convergence, drift, paired, tuning_curves
 from ngeodesic.figures.graph import dependencies
 from ngeodesic.figures.offplane import (
     alpha_against_energy,
@@ -96,6 +96,7 @@ __all__ = [
     "off_plane_histogram",
     "one_arctan",
     "order_of_contact",
+    "paired",
     "retraction_on_sphere",
     "singular_value_band",
     "singular_value_maps",

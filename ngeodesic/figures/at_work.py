@@ -33,6 +33,7 @@ _METHODS: dict[str, tuple[str, str, Any]] = {
     "published": ("published form", MUTED, (0, (1, 1.2))),
     "riemannian": ("Riemannian", GEODESIC, (0, (6, 2, 1.5, 2))),
     "adamw": ("AdamW", mix(GAP, "#000000", 0.28), (0, (2, 2))),
+    "unmatched": ("SPEL, one lr", mix(CHORD, "#000000", 0.45), (0, (3, 1))),
 }
 _BOTTOM = 1e-16  # what is smaller is rounding, and drawn here
 
@@ -116,35 +117,69 @@ def _least(errors: Mapping[str, ArrayLike]) -> float:
 
 
 def tuning_curves(
-    rates: ArrayLike,
-    losses: Mapping[str, _Curves],
-    again: Mapping[str, Mapping[str, tuple[float, ArrayLike]]],
+    coarse: ArrayLike, tried: Mapping[str, Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]]
 ) -> BookFigure:
-    """The final loss against the learning rate, one panel a network, and the runs with the best rate.
+    """The final loss against the learning rate, one panel a network.
 
-    `losses` maps the panel's title to the losses of each method, of the shape (n,) of `rates`; `again` to its
-    best rate and the losses of other seeds at it, drawn as points.
+    `tried` maps the panel's title to the methods, each with its losses at the `coarse` rates, drawn thin, its
+    finer rates of shape (k,), and the losses at these of shape (k, seeds), drawn as their median in a band
+    from the least to the largest. A dot marks the least median.
     """
-    x = floats(rates)
+    x = floats(coarse)
     with style():
-        figure = blank(0.9 + 2.4 * len(losses))
+        figure = blank(0.9 + 2.6 * len(tried))
         figure.set_layout_engine("constrained", w_pad=0.08, h_pad=0.08)
-        panels = figure.subplots(len(losses), 1, sharex=True, squeeze=False)[:, 0]
-        for ax, (title, curves) in zip(panels, losses.items(), strict=True):
-            for method, values in curves.items():
+        panels = figure.subplots(len(tried), 1, sharex=True, squeeze=False)[:, 0]
+        for ax, (title, methods) in zip(panels, tried.items(), strict=True):
+            least = np.inf
+            for method, (wide, rates, losses) in methods.items():
                 _, colour, dash = _METHODS[method]
-                ax.plot(x, floats(values), color=colour, ls=dash, lw=2)
-                rate, others = again[title][method]
-                ax.plot(
-                    np.full(len(floats(others)), rate), others, "o", color=colour, ms=5, mec=PAPER, mew=0.8
-                )
-            least = min(float(np.min(floats(values))) for values in curves.values())
-            ax.set(xscale="log", xlim=(x[0] / 1.2, x[-1] * 1.2), ylim=(least - 0.12, least + 0.7))
+                near, y = floats(rates), floats(losses)
+                middle = np.median(y, axis=1)
+                ax.plot(x, floats(wide), color=colour, lw=0.9, alpha=0.6)
+                ax.fill_between(near, y.min(1), y.max(1), color=colour, alpha=0.15, lw=0)
+                ax.plot(near, middle, color=colour, ls=dash, lw=2)
+                best = int(middle.argmin())
+                ax.plot(near[best], middle[best], "o", color=colour, ms=7, mec=PAPER, mew=1, zorder=5)
+                least = min(least, float(middle[best]))
+            ax.set(xscale="log", xlim=(x[0] / 1.2, x[-1] * 1.2), ylim=(least - 0.06, least + 0.45))
             ax.set(ylabel="held-out loss")
             ax.set_title(title, loc="left")
             _decades(ax, x)
         panels[-1].set_xlabel("learning rate of the matrices")
-        _legend(figure, list(next(iter(losses.values()))))
+        _legend(figure, list(next(iter(tried.values()))))
+    return figure
+
+
+def paired(
+    differences: Mapping[str, _Curves],
+    intervals: Mapping[str, Mapping[str, tuple[float, float]]],
+    xlabel: str,
+) -> BookFigure:
+    """Differences of methods to one that they are compared with, seed by seed, one panel a problem.
+
+    `differences` maps the panel's title to those of each method, drawn as points; `intervals` likewise to the
+    ends of the bar that is drawn behind them, with a line at its middle.
+    """
+    most = max(len(methods) for methods in differences.values())
+    with style():
+        figure = blank(1.0 + 0.46 * most * len(differences))
+        figure.set_layout_engine("constrained", w_pad=0.08, h_pad=0.08)
+        panels = figure.subplots(len(differences), 1, sharex=True, squeeze=False)[:, 0]
+        for ax, (title, methods) in zip(panels, differences.items(), strict=True):
+            for row, (method, values) in enumerate(methods.items()):
+                _, colour, _ = _METHODS[method]
+                low, high = intervals[title][method]
+                ax.barh(row, high - low, left=low, height=0.62, color=mix(colour, PAPER, 0.72))
+                ax.plot([(low + high) / 2] * 2, [row - 0.31, row + 0.31], color=colour, lw=2.2)
+                each = floats(values)
+                shift = 0.2 * np.linspace(-1, 1, each.size)
+                ax.plot(each, row + shift, "o", color=colour, ms=3.6, mec=PAPER, mew=0.4)
+            ax.axvline(0, color=MUTED, lw=1.1, zorder=0.5)
+            ax.set_yticks(range(len(methods)), [_METHODS[method][0] for method in methods])
+            ax.tick_params(axis="y", length=0)
+            ax.set(ylim=(len(methods) - 0.4, -0.6), ylabel=title)
+        panels[-1].set_xlabel(xlabel)
     return figure
 
 
