@@ -87,6 +87,7 @@ class AlphaRecord(NamedTuple):
     """The alphas of one block, as `read_alphas` returns them."""
 
     layer: int
+    """The number of the layer, from 0 as in the file."""
     block: str
     """"attention" or "mlp"."""
     name: str
@@ -101,9 +102,13 @@ class AlphaSummary(NamedTuple):
     """The alphas of one block in numbers, as `summarize` returns them."""
 
     layer: int
+    """As in `AlphaRecord`."""
     block: str
+    """As in `AlphaRecord`."""
     dim: int
+    """How many alphas."""
     mean: float
+    """Their mean."""
     std: float
     """The population's standard deviation (ddof = 0)."""
     cv: float

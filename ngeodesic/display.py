@@ -247,6 +247,7 @@ _WRITTEN: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     ("-&gt;", "→"),
     (r"(?<=[\w)>])\*(?=[\w(√])", "\N{NARROW NO-BREAK SPACE}"),
     (r"(?<!\w)-(?=[\w(√ ])", "\N{MINUS SIGN}"),
+    (r"\[(ng_\w+)\]", lambda m: f"<code>{m[1]}</code>"),  # as comments in Coq name a theorem
 )
 
 

@@ -226,7 +226,7 @@ class Enclosed:
 
     @property
     def verdict(self) -> str:
-        """``certified``, ``refuted``, ``undecided``; ``not applicable``; ``missing``: no ball, no reason."""
+        """``certified``, ``refuted``, ``undecided``, ``not applicable`` or, without a reason, ``missing``."""
         if self.ball is None:
             return "not applicable" if self.claim.no_enclosure else "missing"
         expected, allowed = Fraction(self.claim.expected), Fraction(self.claim.allowed)

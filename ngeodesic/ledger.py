@@ -116,12 +116,12 @@ class Claim:
 
     @property
     def error_bound(self) -> str:
-        """`accuracy` for a table: a float64 that is the number itself has no error."""
+        """`accuracy` for a table; a float64 that is the number itself has no error."""
         return "exact" if float(self.accuracy) < 1e-30 else self.accuracy
 
     @property
     def allowed(self) -> Decimal:
-        """How far a value may be from `expected`; for a bound, how far above it: 0."""
+        """How far a value may be from `expected`; for a bound 0, by which it may be above."""
         if self.kind == "bound":
             return Decimal(0)
         if self.tolerance:
@@ -166,7 +166,7 @@ class Result:
 
     @property
     def shown(self) -> str:
-        """`here` for a table: ten digits, or all that the source prints; below a bound, the bound."""
+        """`here` for a table, with ten digits or all that the source prints; below a bound, the bound."""
         if self.claim.kind == "bound" and self.found:  # the rest is rounding noise
             return f"at most {self.claim.expected}" if float(self.claim.expected) else "0"
         printed = Decimal(self.claim.expected).as_tuple()

@@ -94,7 +94,8 @@ class Spel(Optimizer):
         tall and wide alike (`stiefel.sigma`).
     coefficient_type
         How msign(P(M)) is found: by Newton-Schulz with the coefficients "polar_express", "quintic" (the five
-        steps of modded-nanogpt), "simple" (Muon's) or "cubic"; or exactly, by "svd", but for singular values
+        steps of modded-nanogpt, "tuned_quintic" in `polar.newton_schulz`), "simple" (Muon's, "muon_quintic"
+        there) or "cubic"; or exactly, by "svd", but for singular values
         up to ``32 eps |M|``, which are rounding and count as 0.
     num_ns_steps
         How many Newton-Schulz steps, >= 1. The last coefficients of a set repeat.
@@ -105,8 +106,6 @@ class Spel(Optimizer):
         for the whole process: if it is not "highest" throughout, only one thread at a time may make steps.
     error_if_nonfinite
         Whether NaN or infinity in a gradient raises. If not, it spreads.
-
-    Each of the options may be given for a group, and is saved by ``state_dict``.
 
     Raises
     ------
@@ -124,6 +123,8 @@ class Spel(Optimizer):
 
     Notes
     -----
+    Each of the options may be given for a group, and is saved by ``state_dict``.
+
     A weight stays as it is, bit for bit, without a gradient, at lr = 0, and while gradient and momentum are
     0. On the manifold it also stays if M is normal to it: ``|P(M)| <= 32 eps |M|``, or the eps of its own
     type for smaller types, counts as 0.
