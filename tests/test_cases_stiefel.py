@@ -7,12 +7,12 @@ NVIDIA-NeMo/Emerging-Optimizers.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from public_cases import check_value
 
 from ngeodesic.polar import COEFFICIENTS, msign, newton_schulz
 from ngeodesic.spel import direction, rotation_angle, spel_step
@@ -208,12 +208,7 @@ VALUES: list[tuple[str, Callable[[], Any], Any, float]] = [
     ("compute", "right", "tolerance"), [case[1:] for case in VALUES], ids=[case[0] for case in VALUES]
 )
 def test_value(compute: Callable[[], Any], right: Any, tolerance: float) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        result = compute()
-    right = np.asarray(right)
-    assert np.shape(result) == right.shape
-    assert np.max(np.abs(result - right)) <= tolerance * np.max(np.abs(right))
+    check_value(compute, right, tolerance)
 
 
 ERRORS: list[tuple[str, Callable[[], Any], str]] = [

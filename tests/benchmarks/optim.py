@@ -13,7 +13,8 @@ Compared with:
 - the floor: the products of one quintic Newton-Schulz of 5 steps, at the measured rate of products.
 
 Each figure is the smallest of the rounds. Last comes the largest Gram defect after 1, 10, 100 and 1,000 steps
-with the default options, over every shape and scale mode of stiefel.py. Exits with 1 if a target is missed.
+with the default options, over every shape and scale mode of stiefel_grid.py. Exits with 1 if a target is
+missed.
 """
 
 from __future__ import annotations

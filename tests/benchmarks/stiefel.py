@@ -12,19 +12,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from speed import optional, report, times
+
+sys.path.append(str(Path(__file__).parents[1]))
+
+from stiefel_grid import MODES, SHAPES
 
 from ngeodesic.polar import msign
 from ngeodesic.spel import direction
 from ngeodesic.stiefel import exp, gram_defect, project_tangent, random_point, retract, sigma
 
 SIZES = [(1024, 256), (1024, 1024), (256, 1024)]
-SHAPES = [(1, 1), (8, 1), (1, 8), (5, 7), (7, 5), (33, 33), (33, 65), (65, 33), (64, 64), (127, 257)]
-SHAPES += [(127, 127), (256, 256), (300, 256), (256, 400)]
-MODES = ("unit_spectral_norm", "unit_rms_to_rms_norm")
 BOUNDS = {np.float64: 1e-13, np.float32: 1e-6}
 LR = 0.02
 
